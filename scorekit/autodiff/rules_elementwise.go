@@ -1,0 +1,71 @@
+package autodiff
+
+import (
+	"github.com/gomlx/gomlx/pkg/core/graph"
+)
+
+// noGradient is the rule of functions that are constant almost everywhere (rounding, comparisons, indices). GoMLX
+// lacks it and stops with an error.
+func noGradient(node, _ *Node) []*Node { return make([]*Node, len(node.Inputs())) }
+
+// identityRule passes the gradient on. GoMLX has none. The identities inside StopGradient and
+// IdentityWithCustomGradient are handled before any rule is looked up.
+func identityRule(_, v *Node) []*Node { return []*Node{v} }
+
+// rsqrtRule: d x^(−1/2) = −½ x^(−3/2). GoMLX has none.
+func rsqrtRule(node, v *Node) []*Node {
+	cube := graph.Mul(node, graph.Square(node))
+	return []*Node{graph.Mul(v, graph.MulScalar(cube, -0.5))}
+}
+
+// expm1Rule: d(eˣ − 1) = eˣ, from x and not as 1 + result, which loses eˣ below the rounding of 1. GoMLX has none.
+func expm1Rule(node, v *Node) []*Node {
+	return []*Node{graph.Mul(v, graph.Exp(node.Inputs()[0]))}
+}
+
+// clampRule: the gradient goes to whichever of lower bound, x and upper bound was returned. GoMLX has none.
+func clampRule(node, v *Node) []*Node {
+	low, x, high := node.Inputs()[0], node.Inputs()[1], node.Inputs()[2]
+	zero := graph.ZerosLike(v)
+	below, above := graph.LessThan(x, low), graph.GreaterThan(x, high)
+	return []*Node{
+		sumTo(graph.Where(below, v, zero), low),
+		graph.Where(graph.LogicalOr(below, above), zero, v),
+		sumTo(graph.Where(above, v, zero), high),
+	}
+}
+
+// remRule: rem(a, b) = a − b·trunc(a/b), whose quotient is constant almost everywhere. GoMLX has none.
+func remRule(node, v *Node) []*Node {
+	a, b := node.Inputs()[0], node.Inputs()[1]
+	quotient := graph.StopGradient(graph.Round(graph.Div(graph.Sub(a, node), b)))
+	return []*Node{sumTo(v, a), sumTo(graph.Neg(graph.Mul(v, quotient)), b)}
+}
+
+// convertRule stops the gradient at integers and booleans. GoMLX's rule converts the gradient to the integer type
+// and back, so that rounding by conversion passes on a truncated gradient in place of none.
+func convertRule(node, v *Node) []*Node {
+	from, to := node.Inputs()[0].DType(), node.DType()
+	smooth := func(real, complex bool) bool { return real || complex }
+	if !smooth(from.IsFloat(), from.IsComplex()) || !smooth(to.IsFloat(), to.IsComplex()) {
+		return []*Node{nil}
+	}
+	return stock[graph.NodeTypeConvertDType](node, []*Node{v}, v.Shape())
+}
+
+// sumTo adds v up over the axes along which input was broadcast.
+func sumTo(v, input *Node) *Node {
+	if v.Shape().Equal(input.Shape()) {
+		return v
+	}
+	if input.IsScalar() {
+		return graph.ReduceAllSum(v)
+	}
+	var axes []int
+	for axis, n := range input.Shape().Dimensions {
+		if n != v.Shape().Dimensions[axis] {
+			axes = append(axes, axis)
+		}
+	}
+	return graph.Reshape(graph.ReduceSum(v, axes...), input.Shape().Dimensions...)
+}
