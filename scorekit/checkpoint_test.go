@@ -1,0 +1,319 @@
+package scorekit_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gomlx/gomlx/backends"
+
+	"github.com/scorekit/lab/internal/testbackend"
+	"github.com/scorekit/lab/scorekit"
+	"github.com/scorekit/lab/scorekit/backend"
+	"github.com/scorekit/lab/scorekit/net"
+	"github.com/scorekit/lab/scorekit/objective"
+)
+
+var smallNet = net.MLP{Hidden: []int{8}}
+
+// fitRing trains a small network on a Gaussian with the given options.
+func fitSmall(t *testing.T, ctx context.Context, be backends.Backend, steps int, options ...scorekit.FitOption) (*scorekit.Fitted, error) {
+	t.Helper()
+	options = append([]scorekit.FitOption{scorekit.WithSteps(steps), scorekit.WithBatch(16), scorekit.WithUnroll(2)}, options...)
+	return scorekit.Fit(ctx, be, smallNet, objective.Denoising{Sigma: 0.5}, gaussian(t, 1, 0, 1), options...)
+}
+
+func scoresAt(t *testing.T, be backends.Backend, f *scorekit.Fitted) [][]float64 {
+	t.Helper()
+	s, err := scorekit.Evaluate(be, f, [][]float64{{0, 0}, {1, -2}, {0.5, 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := scorekit.Rows(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+func TestResumeEqualsAnUninterruptedRun(t *testing.T) {
+	testbackend.Each(t, func(t *testing.T, be backends.Backend) {
+		whole, err := fitSmall(t, background, be, 20, scorekit.WithCheckpoints(t.TempDir(), 5))
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		ctx, cancel := context.WithCancel(background)
+		_, err = fitSmall(t, ctx, be, 20, scorekit.WithCheckpoints(dir, 5), scorekit.WithCallback(func(s *scorekit.FitStep) error {
+			if s.Step >= 12 {
+				cancel()
+			}
+			return nil
+		}))
+		wantError(t, err, "stopped after step 12 of 20")
+		if _, err := fitSmall(t, background, be, 20, scorekit.WithCheckpoints(dir, 5)); err == nil {
+			t.Error("a folder with checkpoints was taken without WithResume")
+		} else {
+			wantError(t, err, "holds checkpoints of an earlier run: give WithResume")
+		}
+		resumed, err := fitSmall(t, background, be, 20, scorekit.WithCheckpoints(dir, 5), scorekit.WithResume())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := fmt.Sprint(scoresAt(t, be, whole)), fmt.Sprint(scoresAt(t, be, resumed)); a != b {
+			t.Errorf("uninterrupted %s, resumed %s", a, b)
+		}
+		if n := len(resumed.History()); n != 8 {
+			t.Errorf("the resumed run did %d steps, want 8", n)
+		}
+		loaded, err := scorekit.Load(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := fmt.Sprint(scoresAt(t, be, loaded)), fmt.Sprint(scoresAt(t, be, resumed)); a != b {
+			t.Errorf("loaded %s, resumed %s", a, b)
+		}
+		files, err := filepath.Glob(filepath.Join(dir, "*"))
+		if err != nil || len(files) != 2 {
+			t.Errorf("folder holds %v, want the two newest checkpoints", files)
+		}
+	})
+}
+
+func TestResumeRefusesAnotherRun(t *testing.T) {
+	be := testbackend.Go(t)
+	dir := t.TempDir()
+	if _, err := fitSmall(t, background, be, 4, scorekit.WithCheckpoints(dir, 2)); err != nil {
+		t.Fatal(err)
+	}
+	resume := []scorekit.FitOption{scorekit.WithCheckpoints(dir, 2), scorekit.WithResume(), scorekit.WithBatch(16), scorekit.WithSteps(8)}
+	with := func(o ...scorekit.FitOption) []scorekit.FitOption {
+		return append(resume[:len(resume):len(resume)], o...)
+	}
+	good := objective.Denoising{Sigma: 0.5}
+	for name, c := range map[string]struct {
+		model     scorekit.Model
+		objective scorekit.Objective
+		data      scorekit.Data
+		options   []scorekit.FitOption
+		want      string
+	}{
+		"dimension": {smallNet, good, gaussian(t, 1, 0, 1, 2), resume, "shape of an example: the checkpoint has [2], this run [3]"},
+		"model":     {net.MLP{Hidden: []int{9}}, good, gaussian(t, 1, 0, 1), resume, `model: the checkpoint has net.MLP {"hidden":[8]}, this run net.MLP {"hidden":[9]}`},
+		"objective": {smallNet, objective.Denoising{Sigma: 0.6}, gaussian(t, 1, 0, 1), resume, "objective: the checkpoint has"},
+		"seed":      {smallNet, good, gaussian(t, 1, 0, 1), with(scorekit.WithSeed(5)), "seed: the checkpoint has 0, this run 5"},
+		"batch":     {smallNet, good, gaussian(t, 1, 0, 1), with(scorekit.WithBatch(17)), "batch: the checkpoint has 16, this run 17"},
+		"optimizer": {smallNet, good, gaussian(t, 1, 0, 1), with(scorekit.WithOptimizer(scorekit.SGD{})), "optimizer: the checkpoint has adam"},
+		"steps":     {smallNet, good, gaussian(t, 1, 0, 1), with(scorekit.WithSteps(3)), "is at step 4: steps 3 is less"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := scorekit.Fit(background, be, c.model, c.objective, c.data, c.options...)
+			wantError(t, err, "scorekit: Fit: ", c.want)
+		})
+	}
+}
+
+func TestDamagedCheckpointFallsBackToThePrevious(t *testing.T) {
+	be := testbackend.Go(t)
+	for name, damage := range map[string]func(data []byte) []byte{
+		"cut short":     func(d []byte) []byte { return d[:len(d)/2] },
+		"empty":         func(d []byte) []byte { return nil },
+		"one bit":       func(d []byte) []byte { d[len(d)-9] ^= 4; return d },
+		"header bit":    func(d []byte) []byte { d[40] ^= 1; return d },
+		"length":        func(d []byte) []byte { d[6] = 0x7f; return d },
+		"other content": func(d []byte) []byte { return []byte(strings.Repeat("not a checkpoint ", 100)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if _, err := fitSmall(t, background, be, 4, scorekit.WithCheckpoints(dir, 2)); err != nil {
+				t.Fatal(err)
+			}
+			files, err := filepath.Glob(filepath.Join(dir, "*.safetensors"))
+			if err != nil || len(files) != 2 {
+				t.Fatal(files, err)
+			}
+			spoil := func(path string) {
+				data, err := os.ReadFile(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, damage(data), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			spoil(files[1])
+			f, err := scorekit.Load(dir)
+			if err != nil || f.Steps() != 2 {
+				t.Fatalf("the checkpoint of step 2 was not taken: %v", err)
+			}
+			if _, err := scorekit.Load(files[1]); err == nil {
+				t.Error("the damaged file was read")
+			} else {
+				wantError(t, err, "scorekit: Load: ", "damaged file")
+			}
+			spoil(files[0])
+			_, err = scorekit.Load(dir)
+			wantError(t, err, "no checkpoint in", filepath.Base(files[0]), filepath.Base(files[1]), "damaged file")
+			_, err = fitSmall(t, background, be, 6, scorekit.WithCheckpoints(dir, 2), scorekit.WithResume())
+			wantError(t, err, "no checkpoint in", "damaged file")
+		})
+	}
+}
+
+func TestSaveAndLoad(t *testing.T) {
+	testbackend.Each(t, func(t *testing.T, be backends.Backend) {
+		f, err := fitSmall(t, background, be, 3, scorekit.WithMetadata("scale", "16"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "model.safetensors")
+		if err := f.Save(path); err != nil {
+			t.Fatal(err)
+		}
+		g, err := scorekit.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := fmt.Sprint(scoresAt(t, be, f)), fmt.Sprint(scoresAt(t, be, g)); a != b {
+			t.Errorf("saved %s, loaded %s", a, b)
+		}
+		if m, ok := g.Model().(net.MLP); !ok || len(m.Hidden) != 1 || m.Hidden[0] != 8 {
+			t.Errorf("model %#v", g.Model())
+		}
+		if g.Steps() != 3 || g.Metadata()["scale"] != "16" || fmt.Sprint(g.Shape()) != "[2]" || g.NumParameters() != f.NumParameters() || g.NumParameters() != 2*8+8+8*2+2 {
+			t.Errorf("steps %d, metadata %v, shape %v, %d parameters", g.Steps(), g.Metadata(), g.Shape(), g.NumParameters())
+		}
+	})
+}
+
+func TestLoadOfAModelThatIsNotDescribed(t *testing.T) {
+	be := testbackend.Go(t)
+	f, err := scorekit.Fit(background, be, scorekit.Score(linear), regression{2}, examples(t, [][]float64{{1}}), scorekit.WithSteps(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "linear.safetensors")
+	if err := f.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	_, err = scorekit.Load(path)
+	wantError(t, err, "does not describe its model: give it to LoadInto")
+	g, err := scorekit.LoadInto(path, scorekit.Score(linear))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _ := weights(t, f)
+	b, _ := weights(t, g)
+	if a != b {
+		t.Errorf("saved %v, loaded %v", a, b)
+	}
+	_, err = scorekit.LoadInto(path, nil)
+	wantError(t, err, "model nil")
+	_, err = scorekit.Load(filepath.Join(t.TempDir(), "none"))
+	wantError(t, err, "no such file")
+	_, err = scorekit.Load(t.TempDir())
+	wantError(t, err, "holds no checkpoint")
+	if err := f.Save(filepath.Join(t.TempDir(), "no", "folder")); err == nil {
+		t.Error("saved into a folder that does not exist")
+	}
+	_, err = fitSmall(t, background, be, 3, scorekit.WithCheckpoints(path, 1))
+	wantError(t, err, "checkpoint folder")
+}
+
+// A dimension that does not fit a loaded model is refused where it is used.
+func TestLoadedModelRefusesPointsOfAnotherDimension(t *testing.T) {
+	be := testbackend.Go(t)
+	f, err := fitSmall(t, background, be, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = scorekit.Evaluate(be, f, [][]float64{{1, 2, 3}})
+	wantError(t, err, "points of shape [3] for a model of points of shape [2]")
+}
+
+// killedRun is the environment variable that makes the test binary train into a folder until it is killed.
+const killedRun = "SCOREKIT_TEST_TRAIN_INTO"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(killedRun); dir != "" {
+		trainUntilKilled(dir)
+	}
+	os.Exit(m.Run())
+}
+
+// trainUntilKilled writes a checkpoint at every step, as fast as it can.
+func trainUntilKilled(dir string) {
+	be, err := backend.OpenConfig("go")
+	if err == nil {
+		var data scorekit.Data
+		if data, err = scorekit.Examples([][]float64{{1, 2}, {3, 4}}); err == nil {
+			_, err = scorekit.Fit(context.Background(), be, net.MLP{Hidden: []int{256, 256}}, objective.Denoising{Sigma: 0.5}, data,
+				scorekit.WithSteps(1_000_000), scorekit.WithBatch(1), scorekit.WithCheckpoints(dir, 1), scorekit.WithResume(),
+				scorekit.WithCallback(func(s *scorekit.FitStep) error { fmt.Println(s.Step); return nil }))
+		}
+	}
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+// Each of fifty runs goes on from the one before and is killed at a random moment while it writes checkpoints of
+// about 2 MB after every step, so that most kills hit a write. One good checkpoint must always be left, never older than the last
+// one that the killed run had reported minus none: the report comes after the file has its name.
+func TestKilledWhileWritingCheckpoints(t *testing.T) {
+	dir := t.TempDir()
+	rng := rand.New(rand.NewPCG(7, 7))
+	interrupted := 0
+	for i := range 50 {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), killedRun+"="+dir, "SCOREKIT_QUIET=1")
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var problems strings.Builder
+		cmd.Stderr = &problems
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(out)
+		reported := 0
+		read := func() bool {
+			ok := lines.Scan()
+			if ok {
+				fmt.Sscan(lines.Text(), &reported)
+			}
+			return ok
+		}
+		if !read() {
+			t.Fatalf("run %d ended by itself: %s", i, problems.String())
+		}
+		go func() {
+			time.Sleep(time.Duration(rng.IntN(60_000)) * time.Microsecond)
+			cmd.Process.Kill()
+		}()
+		for read() {
+		}
+		cmd.Wait()
+		if left, _ := filepath.Glob(filepath.Join(dir, ".*.tmp")); len(left) > 0 {
+			interrupted++
+		}
+		f, err := scorekit.Load(dir)
+		if err != nil {
+			t.Fatalf("after kill %d: %v", i, err)
+		}
+		if f.Steps() < reported {
+			t.Errorf("after kill %d the newest good checkpoint is of step %d, but step %d had been written", i, f.Steps(), reported)
+		}
+	}
+	t.Logf("%d of 50 kills hit a write", interrupted)
+	if interrupted == 0 {
+		t.Error("no kill hit a write: the test shows nothing")
+	}
+}

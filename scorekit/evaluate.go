@@ -1,0 +1,96 @@
+package scorekit
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gomlx/gomlx/backends"
+	"github.com/gomlx/gomlx/pkg/core/dtypes"
+	"github.com/gomlx/gomlx/pkg/core/graph"
+	"github.com/gomlx/gomlx/pkg/core/tensors"
+	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
+)
+
+// Evaluate returns the score of model at points: a tensor [n, dims...], or rows as for [Examples]; the result has the
+// shape of points. sigma is the noise level: none for a score that has none, one for all points, or one for each.
+//
+// It returns an error for points that are not finite or of another shape than the model's, for a noise level that is
+// not positive, and for a model whose weights are missing.
+func Evaluate(backend backends.Backend, model Model, points any, sigma ...float64) (*tensors.Tensor, error) {
+	var out *tensors.Tensor
+	err := guard("scorekit: Evaluate", func() error {
+		if backend == nil || model == nil {
+			return fmt.Errorf("backend and model must be given")
+		}
+		if err := validate(model); err != nil {
+			return err
+		}
+		x, err := toTensor(points)
+		if err != nil {
+			return err
+		}
+		if m, ok := model.(shaped); ok && m.Shape() != nil && !slices.Equal(m.Shape(), x.Shape().Dimensions[1:]) {
+			return fmt.Errorf("points of shape %v for a model of points of shape %v", x.Shape().Dimensions[1:], m.Shape())
+		}
+		dtype := x.DType()
+		if m, ok := model.(typed); ok {
+			dtype = m.DType()
+		}
+		if x, err = convert(x, dtype); err != nil {
+			return err
+		}
+		levels, err := noiseLevels(sigma, x.Shape().Dimensions[0], dtype)
+		if err != nil {
+			return err
+		}
+		vars, err := modelVars(model, nil)
+		if err != nil {
+			return err
+		}
+		before := numTrainable(vars)
+		exec, err := mlctx.NewExec(backend, vars, func(vars *mlctx.Context, in []*Node) *Node {
+			var s *Node
+			if len(in) > 1 {
+				s = in[1]
+			}
+			s = bindScore(model)(vars, in[0], s)
+			if numTrainable(vars) != before {
+				panic(errMissingWeights(model))
+			}
+			return graph.StopGradient(s)
+		})
+		if err != nil {
+			return err
+		}
+		defer exec.Finalize()
+		args := []any{x}
+		if levels != nil {
+			args = append(args, levels)
+		}
+		result, err := exec.Exec1(args...)
+		if err != nil {
+			return err
+		}
+		out, err = result.LocalClone()
+		return err
+	})
+	return out, err
+}
+
+// noiseLevels returns nil for none, else one level for each of n points.
+func noiseLevels(sigma []float64, n int, dtype dtypes.DType) (*tensors.Tensor, error) {
+	if len(sigma) == 0 {
+		return nil, nil
+	}
+	if len(sigma) != 1 && len(sigma) != n {
+		return nil, fmt.Errorf("%d noise levels for %d points: must be none, one, or one for each", len(sigma), n)
+	}
+	all := make([]float64, n)
+	for i := range all {
+		all[i] = sigma[i%len(sigma)]
+		if !(all[i] > 0) || !finite(all[i]) {
+			return nil, fmt.Errorf("noise level %v: must be positive and finite", all[i])
+		}
+	}
+	return convert(tensors.FromFlatDataAndDimensions(all, n), dtype)
+}

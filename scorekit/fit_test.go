@@ -1,0 +1,270 @@
+package scorekit_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/gomlx/gomlx/backends"
+	"github.com/gomlx/gomlx/pkg/core/dtypes"
+	"github.com/gomlx/gomlx/pkg/core/graph"
+	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
+
+	"github.com/scorekit/lab/internal/testbackend"
+	"github.com/scorekit/lab/scorekit"
+	"github.com/scorekit/lab/scorekit/objective"
+	"github.com/scorekit/lab/scorekit/random"
+)
+
+// Denoising score matching of a linear score on N(m, v) has the exact answer a = −1/(v+σ²), b = m/(v+σ²). The
+// averaged weights of a decaying rate end within their own sampling noise, which the tolerance of 2 % covers ten times
+// over: over the last 1,000 steps of 512 points the relative standard error of the moments is 0.2 %.
+func TestFitFindsTheScoreOfAGaussian(t *testing.T) {
+	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
+		f, err := scorekit.Fit(background, b, scorekit.Score(linear), objective.Denoising{Sigma: 0.5}, gaussian(t, 1.5, 2, -1),
+			scorekit.WithSteps(1500), scorekit.WithBatch(512), scorekit.WithSeed(3),
+			scorekit.WithOptimizer(scorekit.Adam{Rate: scorekit.Rate{Peak: 0.02, Cosine: true}}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := 1.5*1.5 + 0.25
+		a, bias := weights(t, f)
+		within(t, "a", a, -1/v, 0.02/v)
+		within(t, "b₀", bias[0], 2/v, 0.04/v)
+		within(t, "b₁", bias[1], -1/v, 0.04/v)
+		if h := f.History(); len(h) != 1500 || h[0].Step != 1 || h[1499].Step != 1500 {
+			t.Errorf("history of %d steps", len(h))
+		}
+	})
+}
+
+// One gradient step from zero weights on the objective ½‖s − c‖² is exact: with x = (1, 3), c = 2 and s = 0,
+// ∂/∂a = Σ_j (s−c)x_j = −8 and ∂/∂b = (−2, −2), of norm √72.
+func TestOneStepOfEveryOptimizer(t *testing.T) {
+	data := examples(t, [][]float64{{1, 3}})
+	norm := math.Sqrt(72)
+	cases := []struct {
+		name    string
+		options []scorekit.FitOption
+		a, b    float64
+	}{
+		{"sgd", []scorekit.FitOption{scorekit.WithOptimizer(scorekit.SGD{Rate: scorekit.Rate{Peak: 0.1}})}, 0.8, 0.2},
+		{"clipped to norm 1", []scorekit.FitOption{scorekit.WithOptimizer(scorekit.SGD{Rate: scorekit.Rate{Peak: 0.1}}), scorekit.WithClipNorm(1)}, 0.8 / norm, 0.2 / norm},
+		{"not clipped below the limit", []scorekit.FitOption{scorekit.WithOptimizer(scorekit.SGD{Rate: scorekit.Rate{Peak: 0.1}}), scorekit.WithClipNorm(100)}, 0.8, 0.2},
+		{"warm-up", []scorekit.FitOption{scorekit.WithOptimizer(scorekit.SGD{Rate: scorekit.Rate{Peak: 0.1, WarmUp: 4}})}, 0.2, 0.05},
+		{"adam", []scorekit.FitOption{scorekit.WithOptimizer(scorekit.Adam{Rate: scorekit.Rate{Peak: 0.1}})}, 0.1, 0.1},
+		{"adamw", []scorekit.FitOption{scorekit.WithOptimizer(scorekit.AdamW{Rate: scorekit.Rate{Peak: 0.1}, Decay: 0.5})}, 0.1, 0.1},
+	}
+	testbackend.Each(t, func(t *testing.T, be backends.Backend) {
+		for _, c := range cases {
+			options := append([]scorekit.FitOption{scorekit.WithSteps(1), scorekit.WithBatch(4), scorekit.WithDType(dtypes.Float64)}, c.options...)
+			f, err := scorekit.Fit(background, be, scorekit.Score(linear), regression{2}, data, options...)
+			if err != nil {
+				t.Fatal(c.name, err)
+			}
+			a, b := weights(t, f)
+			within(t, c.name+": a", a, c.a, 1e-7)
+			within(t, c.name+": b", b[0], c.b, 1e-7)
+			h := f.History()[0]
+			within(t, c.name+": loss", h.Loss, 4, 1e-12)
+			within(t, c.name+": gradient norm", h.GradientNorm, norm, 1e-12)
+		}
+	})
+}
+
+func TestAdamWDecaysWeights(t *testing.T) {
+	be := testbackend.Go(t)
+	data := examples(t, [][]float64{{1, 3}})
+	run := func(o scorekit.Optimizer) float64 {
+		f, err := scorekit.Fit(background, be, scorekit.Score(linear), regression{2}, data, scorekit.WithSteps(2), scorekit.WithBatch(1),
+			scorekit.WithEMA(0), scorekit.WithDType(dtypes.Float64), scorekit.WithOptimizer(o))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, _ := weights(t, f)
+		return a
+	}
+	rate := scorekit.Rate{Peak: 0.1}
+	// The second step takes rate·decay·a off, where a = 0.1 after the first.
+	within(t, "decay", run(scorekit.Adam{Rate: rate})-run(scorekit.AdamW{Rate: rate, Decay: 0.5}), 0.1*0.5*0.1, 1e-7)
+}
+
+func TestRateSchedule(t *testing.T) {
+	be := testbackend.Go(t)
+	// With the gradient of ½‖s − c‖² replaced by a constant one, SGD's weights are the sum of the rates.
+	drift := objectiveFunc(func(vars *mlctx.Context, _ *random.Source, score scorekit.Score, x *Node) *Node {
+		return graph.Neg(graph.ReduceSum(score(vars, x, nil), 1))
+	})
+	f, err := scorekit.Fit(background, be, scorekit.Score(linear), drift, examples(t, [][]float64{{0}}), scorekit.WithSteps(6), scorekit.WithBatch(1),
+		scorekit.WithEMA(0), scorekit.WithDType(dtypes.Float64),
+		scorekit.WithOptimizer(scorekit.SGD{Rate: scorekit.Rate{Peak: 1, WarmUp: 2, Cosine: true, Final: 0.2}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := 0.5 + 1 // the warm-up
+	for k := range 4 {
+		want += 0.2 + 0.8*0.5*(1+math.Cos(math.Pi*float64(k)/4))
+	}
+	_, b := weights(t, f)
+	within(t, "sum of rates", b[0], want, 1e-12)
+}
+
+type objectiveFunc func(vars *mlctx.Context, rng *random.Source, score scorekit.Score, x *Node) *Node
+
+func (f objectiveFunc) Loss(vars *mlctx.Context, rng *random.Source, score scorekit.Score, x *Node) *Node {
+	return f(vars, rng, score, x)
+}
+
+// The moving average is recomputed on the host from the weights after each step of a run without it.
+func TestEMA(t *testing.T) {
+	be := testbackend.Go(t)
+	data := examples(t, [][]float64{{1, 3}, {-2, 0.5}})
+	options := []scorekit.FitOption{scorekit.WithSteps(12), scorekit.WithBatch(3), scorekit.WithDType(dtypes.Float64)}
+	want := 0.0
+	step := 0
+	for s, err := range scorekit.FitSteps(background, be, scorekit.Score(linear), regression{2}, data, append(options, scorekit.WithEMA(0))...) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := s.Fitted()
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, _ := weights(t, f)
+		decay := math.Min(0.5, float64(step)/float64(step+9))
+		want = decay*want + (1-decay)*a
+		step++
+	}
+	f, err := scorekit.Fit(background, be, scorekit.Score(linear), regression{2}, data, append(options, scorekit.WithEMA(0.5))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _ := weights(t, f)
+	within(t, "average", got, want, 1e-14)
+	if step != 12 {
+		t.Errorf("%d steps", step)
+	}
+}
+
+func TestSameSeedSameWeights(t *testing.T) {
+	testbackend.Each(t, func(t *testing.T, be backends.Backend) {
+		run := func(seed int64) float64 {
+			f, err := scorekit.Fit(background, be, scorekit.Score(linear), objective.Denoising{Sigma: 0.5}, gaussian(t, 1, 0),
+				scorekit.WithSteps(10), scorekit.WithBatch(16), scorekit.WithSeed(seed), scorekit.WithUnroll(4))
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, _ := weights(t, f)
+			return a
+		}
+		if a, b := run(1), run(1); a != b {
+			t.Errorf("seed 1 gave %v and %v", a, b)
+		}
+		if a, b := run(1), run(2); a == b {
+			t.Errorf("seeds 1 and 2 both gave %v", a)
+		}
+	})
+}
+
+// A rate of 10 on ½‖s − 2‖² with x = 1 multiplies the distance to the optimum by 1 − 10·2 = −19 at each step, so that
+// the squared loss leaves float32 after some steps; which, and what is kept, is compared with a run that ends there.
+func TestNonFiniteLossKeepsTheLastGoodWeights(t *testing.T) {
+	testbackend.Each(t, func(t *testing.T, be backends.Backend) {
+		dir := t.TempDir()
+		data := examples(t, [][]float64{{1}})
+		sgd := scorekit.WithOptimizer(scorekit.SGD{Rate: scorekit.Rate{Peak: 10}})
+		f, err := scorekit.Fit(background, be, linearModel{}, regression{2}, data, sgd, scorekit.WithSteps(100), scorekit.WithBatch(1),
+			scorekit.WithEMA(0), scorekit.WithUnroll(4), scorekit.WithCheckpoints(dir, 50))
+		var bad *scorekit.NonFiniteError
+		if !errors.As(err, &bad) {
+			t.Fatalf("error %v, want a NonFiniteError", err)
+		}
+		wantError(t, err, "scorekit: Fit: step ", "loss ", "the weights of step ")
+		if bad.Step < 10 || bad.Step > 30 {
+			t.Errorf("stopped at step %d", bad.Step)
+		}
+		good, err := scorekit.Fit(background, be, linearModel{}, regression{2}, data, sgd, scorekit.WithSteps(bad.Step-1), scorekit.WithBatch(1),
+			scorekit.WithEMA(0), scorekit.WithUnroll(4))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, _ := weights(t, good)
+		got, _ := weights(t, f)
+		loaded, err := scorekit.Load(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored, _ := weights(t, loaded)
+		// Blocks of another length are other programs to XLA, which may round differently: 20 products of a relative
+		// error of 1e-7 each.
+		if math.Abs(got-want) > 2e-6*math.Abs(want) || stored != got || f.Steps() != bad.Step-1 || loaded.Steps() != bad.Step-1 {
+			t.Errorf("weights %v after step %d, stored %v after %d, want %v after %d", got, f.Steps(), stored, loaded.Steps(), want, bad.Step-1)
+		}
+	})
+}
+
+func TestCancelAndCallback(t *testing.T) {
+	be := testbackend.Go(t)
+	data := examples(t, [][]float64{{1}})
+	reason := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(background)
+	f, err := scorekit.Fit(ctx, be, scorekit.Score(linear), regression{2}, data, scorekit.WithSteps(100), scorekit.WithBatch(1),
+		scorekit.WithCallback(func(s *scorekit.FitStep) error {
+			if s.Step == 7 {
+				cancel(reason)
+			}
+			return nil
+		}))
+	if !errors.Is(err, reason) {
+		t.Errorf("error %v, want the cause of the cancellation", err)
+	}
+	wantError(t, err, "stopped after step 7 of 100")
+	if f == nil || f.Steps() != 7 {
+		t.Errorf("no result, or not of step 7")
+	}
+	_, err = scorekit.Fit(background, be, scorekit.Score(linear), regression{2}, data, scorekit.WithSteps(100), scorekit.WithBatch(1),
+		scorekit.WithCallback(func(s *scorekit.FitStep) error { return reason }))
+	if !errors.Is(err, reason) {
+		t.Errorf("error %v, want the callback's", err)
+	}
+}
+
+func TestProgressReports(t *testing.T) {
+	be := testbackend.Go(t)
+	var reports []scorekit.Report
+	_, err := scorekit.Fit(background, be, scorekit.Score(linear), regression{2}, examples(t, [][]float64{{1}}), scorekit.WithSteps(50), scorekit.WithBatch(1),
+		scorekit.WithProgress(func(r scorekit.Report) { reports = append(reports, r) }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, last := reports[0], reports[len(reports)-1]
+	if first.Step != 0 || !math.IsNaN(first.Loss) || first.Done {
+		t.Errorf("first report %+v", first)
+	}
+	if last.Step != 50 || last.Total != 50 || !last.Done || last.Verb != "training" || math.IsNaN(last.Loss) {
+		t.Errorf("last report %+v", last)
+	}
+}
+
+// A user's own energy is a model without an adapter: the quadratic energy ½k(x−m)² has the score −k(x−m).
+func TestEnergyAsModel(t *testing.T) {
+	testbackend.Each(t, func(t *testing.T, be backends.Backend) {
+		energy := scorekit.Energy(func(_ *mlctx.Context, x, _ *Node) *Node {
+			return graph.ReduceSum(graph.MulScalar(graph.Square(graph.SubScalar(x, 1)), 1.5), 1)
+		})
+		s, err := scorekit.Evaluate(be, energy, [][]float64{{1, 2}, {0, -1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := scorekit.Rows(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range [][]float64{{0, -3}, {3, 6}} {
+			for j := range want {
+				within(t, "score", rows[i][j], want[j], 1e-12)
+			}
+		}
+	})
+}

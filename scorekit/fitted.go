@@ -1,0 +1,187 @@
+package scorekit
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/gomlx/gomlx/backends"
+	"github.com/gomlx/gomlx/pkg/core/dtypes"
+	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
+
+	"github.com/scorekit/lab/internal/atomicfile"
+	"github.com/scorekit/lab/internal/safetensors"
+)
+
+// Fitted is a model with the weights it was trained to. It is a [Model]; [Sample] and [Evaluate] find its weights by
+// themselves. It is not changed by anything that uses it and may be shared between goroutines.
+type Fitted struct {
+	model   Model
+	vars    *mlctx.Context
+	header  header
+	history []StepStats
+}
+
+// Fit trains model by minimising the mean of objective over data, and returns it with the moving average of its
+// weights (the weights themselves with WithEMA(0)).
+//
+//	θ ← optimizer(θ, ∇_θ (1/B) Σᵢ loss(xᵢ; θ)),  xᵢ from data, B the batch
+//
+// Several steps run in one compiled call and the data stay on the device. ctx stops it between two calls; the
+// checkpoint, if a folder was given, is then up to date.
+//
+// It returns an error for impossible settings (named, with what is allowed), for a model whose output does not have
+// the shape of its input, for a checkpoint that does not match, and for a stop before the last step: the error then
+// wraps ctx's cause, or is a [*NonFiniteError] when a loss was NaN or Inf. In these last two cases the result is not
+// nil and has the last good weights.
+func Fit(ctx context.Context, backend backends.Backend, model Model, objective Objective, data Data, options ...FitOption) (*Fitted, error) {
+	t, err := startTraining(backend, model, objective, data, options)
+	if err != nil {
+		return nil, err
+	}
+	defer t.exec.Finalize()
+	err = t.run(ctx, func(*FitStep) bool { return true })
+	if t.step == 0 {
+		return nil, err
+	}
+	fitted, fittedErr := t.fitted()
+	if err == nil {
+		err = fittedErr
+	}
+	return fitted, err
+}
+
+// fitted copies the weights out of the run.
+func (t *training) fitted() (*Fitted, error) {
+	h, err := t.header()
+	if err != nil {
+		return nil, err
+	}
+	scope := modelScope
+	if t.ema > 0 {
+		scope = emaScope + "/" + modelScope
+	}
+	f := &Fitted{model: t.model, vars: mlctx.New().Checked(false), header: h, history: slices.Clone(t.history)}
+	for v := range t.vars.IterVariables() {
+		frozen := inScope(v.Scope(), modelScope) && !v.Trainable // such as fixed features: they have no average
+		if !inScope(v.Scope(), scope) && !frozen {
+			continue
+		}
+		at := strings.TrimPrefix(strings.TrimPrefix(v.Scope(), "/"+emaScope), "/"+modelScope)
+		if at == "" {
+			at = "/"
+		}
+		value, err := cloneValue(v)
+		if err != nil {
+			return nil, fmt.Errorf("scorekit: copying the weights: %w", err)
+		}
+		f.vars.InAbsPath(at).VariableWithValue(v.Name(), value)
+	}
+	return f, nil
+}
+
+// Score adds the model's score; vars must hold the weights, as [Fitted.Vars] does.
+func (f *Fitted) Score(vars *mlctx.Context, x, sigma *Node) *Node {
+	return f.model.Score(vars, x, sigma)
+}
+
+// Vars returns the GoMLX context with the weights, for use in a user's own graphs. Treat it as read-only.
+func (f *Fitted) Vars() *mlctx.Context { return f.vars }
+
+// Model returns the model that was trained.
+func (f *Fitted) Model() Model { return f.model }
+
+// Shape returns the dimensions of one example of the data that the model was trained on.
+func (f *Fitted) Shape() []int { return slices.Clone(f.header.Shape) }
+
+// DType returns the float type of the weights.
+func (f *Fitted) DType() dtypes.DType {
+	if f.header.DType == dtypes.Float64.String() {
+		return dtypes.Float64
+	}
+	return dtypes.Float32
+}
+
+// Steps returns how many steps the weights have been trained for.
+func (f *Fitted) Steps() int { return f.header.Step }
+
+// History returns the loss and gradient norm of each step of the run that made the model, oldest first; it is empty
+// for a model from [Load].
+func (f *Fitted) History() []StepStats { return slices.Clone(f.history) }
+
+// Metadata returns the texts stored with [WithMetadata].
+func (f *Fitted) Metadata() map[string]string { return maps.Clone(f.header.Metadata) }
+
+// NumParameters returns the number of weights.
+func (f *Fitted) NumParameters() int { return f.vars.NumParameters() }
+
+// Save writes the model to one file, in the safetensors format, atomically: the weights and the description that
+// [Load] rebuilds it from.
+func (f *Fitted) Save(path string) error {
+	c := &checkpoint{header: f.header}
+	for v := range f.vars.IterVariables() {
+		value, err := v.Value()
+		if err != nil {
+			return fmt.Errorf("scorekit: Save: %w", err)
+		}
+		c.tensors = append(c.tensors, safetensors.Tensor{Name: "/" + modelScope + strings.TrimSuffix(v.Scope(), "/") + "/" + v.Name(), Value: value})
+	}
+	if err := atomicfile.WriteFunc(path, 0o644, func(w io.Writer) error { return c.write(w) }); err != nil {
+		return fmt.Errorf("scorekit: Save: %w", err)
+	}
+	return nil
+}
+
+// Load reads a trained model: a file of [Fitted.Save], one checkpoint, or the newest whole checkpoint in a folder of
+// [WithCheckpoints]. The model is rebuilt from its description; the moving average of the weights is taken where
+// there is one.
+//
+// It returns an error for a missing or damaged file, and for a model whose kind is not registered in this program: give such a one to [LoadInto].
+func Load(path string) (*Fitted, error) { return load("scorekit: Load", path, nil) }
+
+// LoadInto is [Load] for a model that the checkpoint does not describe, such as a user's own function.
+func LoadInto(path string, model Model) (*Fitted, error) {
+	if model == nil {
+		return nil, fmt.Errorf("scorekit: LoadInto: model nil: must be given")
+	}
+	return load("scorekit: LoadInto", path, model)
+}
+
+func load(name, path string, model Model) (*Fitted, error) {
+	c, err := findCheckpoint(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if model == nil {
+		if model, err = c.Model.build(); err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", name, path, err)
+		}
+	}
+	f := &Fitted{model: model, vars: mlctx.New().Checked(false), header: c.header}
+	// The average comes first: a name that is filled already is left as it is.
+	for _, scope := range []string{emaScope + "/" + modelScope, modelScope} {
+		if err := c.fill(f.vars, scope); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return f, nil
+}
+
+func findCheckpoint(path string) (*checkpoint, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return readCheckpoint(path)
+	}
+	c, err := (&store{path}).newest()
+	if err == nil && c == nil {
+		err = fmt.Errorf("folder %s holds no checkpoint", path)
+	}
+	return c, err
+}

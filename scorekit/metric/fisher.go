@@ -1,0 +1,88 @@
+package metric
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gomlx/gomlx/backends"
+
+	"github.com/scorekit/lab/scorekit"
+)
+
+// Fisher is an estimate of the Fisher divergence between two scores.
+type Fisher struct {
+	Divergence    float64 // D = ½ E_p‖s_p − s_q‖²
+	StandardError float64 // of Divergence, the points being independent draws
+	Relative      float64 // D / (½ E_p‖s_p‖²): 0 for equal scores, 1 for s_q = 0, +Inf if only s_p is 0 at every point
+}
+
+// FisherDivergence estimates the Fisher divergence
+//
+//	D_F(p‖q) = ½ E_{x∼p} ‖∇log p(x) − ∇log q(x)‖²
+//
+// from points drawn from p (a tensor [n, dims...], or rows as for [scorekit.Examples]); p is the score to compare with,
+// q the one that is judged. sigma is the noise level given to both: none, one, or one for each point. For the
+// score of noised data the points must be noised too. Texts without the ½ have twice this divergence, and the same
+// relative one.
+//
+// It returns the errors of [scorekit.Evaluate], one for fewer than two points, and one when a score is not finite at
+// a point.
+func FisherDivergence(backend backends.Backend, p, q scorekit.Model, points any, sigma ...float64) (Fisher, error) {
+	a, err := scoreRows(backend, p, points, sigma)
+	if err != nil {
+		return Fisher{}, fmt.Errorf("metric: Fisher divergence: first score: %w", err)
+	}
+	if len(a) < 2 {
+		return Fisher{}, fmt.Errorf("metric: Fisher divergence: %d point: must be at least 2, for the standard error", len(a))
+	}
+	b, err := scoreRows(backend, q, points, sigma)
+	if err != nil {
+		return Fisher{}, fmt.Errorf("metric: Fisher divergence: second score: %w", err)
+	}
+	return compare(a, b), nil
+}
+
+// compare takes the mean of ½‖a−b‖² over rows, with the standard error of a mean of independent numbers.
+func compare(a, b [][]float64) Fisher {
+	gaps := make([]float64, len(a))
+	var sum, size float64
+	for i := range a {
+		for j := range a[i] {
+			gaps[i] += (a[i][j] - b[i][j]) * (a[i][j] - b[i][j]) / 2
+			size += a[i][j] * a[i][j] / 2
+		}
+		sum += gaps[i]
+	}
+	n := float64(len(a))
+	f := Fisher{Divergence: sum / n}
+	squares := 0.0
+	for _, gap := range gaps {
+		squares += (gap - f.Divergence) * (gap - f.Divergence)
+	}
+	f.StandardError = math.Sqrt(squares / (n - 1) / n)
+	if size > 0 {
+		f.Relative = sum / size
+	} else if sum > 0 {
+		f.Relative = math.Inf(1)
+	}
+	return f
+}
+
+func scoreRows(backend backends.Backend, m scorekit.Model, points any, sigma []float64) ([][]float64, error) {
+	t, err := scorekit.Evaluate(backend, m, points, sigma...)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := scorekit.Rows(t)
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range rows {
+		for j, v := range r {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, fmt.Errorf("the score at point %d, coordinate %d is %v: every value must be finite", i, j, v)
+			}
+		}
+	}
+	return rows, nil
+}

@@ -1,0 +1,49 @@
+package net_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/scorekit/lab/scorekit"
+	"github.com/scorekit/lab/scorekit/backend"
+	"github.com/scorekit/lab/scorekit/density"
+	"github.com/scorekit/lab/scorekit/net"
+	"github.com/scorekit/lab/scorekit/objective"
+)
+
+// A small network learns the score of N(2, 1) noised with σ = 1, which is (2 − x)/2: it points to the mean from
+// both sides.
+func Example() {
+	b, err := backend.OpenConfig("go")
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := density.Isotropic([]float64{2}, 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	model := net.MLP{Hidden: []int{16}, Activation: net.Tanh}
+	fitted, err := scorekit.Fit(context.Background(), b, model, objective.Denoising{Sigma: 1}, p,
+		scorekit.WithSteps(300), scorekit.WithOptimizer(scorekit.Adam{Rate: scorekit.Rate{Peak: 0.02, Cosine: true}}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(fitted.NumParameters(), "weights")
+	scores, err := scorekit.Evaluate(b, fitted, [][]float64{{0}, {1}, {4}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	rows, err := scorekit.Rows(scores)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i, x := range []float64{0, 1, 4} {
+		fmt.Printf("x = %g  score about %.1f, exact %g\n", x, rows[i][0], (2-x)/2)
+	}
+	// Output:
+	// 49 weights
+	// x = 0  score about 1.0, exact 1
+	// x = 1  score about 0.5, exact 0.5
+	// x = 4  score about -1.0, exact -1
+}

@@ -1,0 +1,101 @@
+package scorekit
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+)
+
+// Report says how far a training or sampling run has come.
+type Report struct {
+	Verb    string        // "training" or "sampling"
+	Step    int           // steps done
+	Total   int           // steps in all
+	Rate    float64       // steps per second, 0 while the first call is being compiled
+	Elapsed time.Duration // since the run began
+	Left    time.Duration // estimated time left, 0 while unknown
+	Loss    float64       // mean loss since the last report; NaN while sampling or before the first step
+	Done    bool          // the last report of the run
+}
+
+// String is one line of text: "training 400/2000 · 310 steps/s · loss 0.705 · 5s left".
+func (r Report) String() string {
+	s := fmt.Sprintf("%s %d/%d", r.Verb, r.Step, r.Total)
+	if r.Rate == 0 {
+		if r.Step == r.Total {
+			return s + " · done"
+		}
+		return s + " · compiling"
+	}
+	s += fmt.Sprintf(" · %.3g steps/s", r.Rate)
+	if !math.IsNaN(r.Loss) {
+		s += fmt.Sprintf(" · loss %.4g", r.Loss)
+	}
+	if r.Done {
+		return s + fmt.Sprintf(" · %s", r.Elapsed.Round(100*time.Millisecond))
+	}
+	return s + fmt.Sprintf(" · %s left", r.Left.Round(time.Second))
+}
+
+// TerminalProgress returns a function for [WithProgress] that draws a progress bar on w, with rate, loss and time
+// left.
+func TerminalProgress(w io.Writer) func(Report) {
+	var bar *progressbar.ProgressBar
+	return func(r Report) {
+		if bar == nil {
+			bar = progressbar.NewOptions(r.Total, progressbar.OptionSetWriter(w), progressbar.OptionFullWidth(),
+				progressbar.OptionSetPredictTime(false), progressbar.OptionThrottle(100*time.Millisecond))
+		}
+		bar.Describe(r.String())
+		_ = bar.Set(r.Step) // only the terminal can fail here, and the work must not stop for it
+		if r.Done {
+			fmt.Fprintln(w)
+		}
+	}
+}
+
+// pacer measures a run and says when a report is due.
+type pacer struct {
+	verb        string
+	report      func(Report)
+	start, last time.Time
+	first       time.Time // when the first call, which compiles, had returned
+	firstStep   int
+	total       int
+}
+
+const reportEvery = 250 * time.Millisecond
+
+func newPacer(verb string, report func(Report), step, total int) *pacer {
+	now := time.Now()
+	p := &pacer{verb: verb, report: report, start: now, last: now, firstStep: -1, total: total}
+	p.tell(step, math.NaN(), false)
+	return p
+}
+
+// due reports whether it is time to read results back and report.
+func (p *pacer) due(step int) bool {
+	if p.firstStep < 0 {
+		p.firstStep, p.first = step, time.Now()
+	}
+	return time.Since(p.last) >= reportEvery
+}
+
+func (p *pacer) tell(step int, loss float64, done bool) {
+	p.last = time.Now()
+	if p.report == nil {
+		return
+	}
+	r := Report{Verb: p.verb, Step: step, Total: p.total, Elapsed: time.Since(p.start), Loss: loss, Done: done}
+	// The first call compiles: it says nothing about the rate.
+	if since := time.Since(p.first); p.firstStep >= 0 && step > p.firstStep && since > 0 {
+		r.Rate = float64(step-p.firstStep) / since.Seconds()
+	}
+	if r.Rate > 0 {
+		r.Left = time.Duration(float64(p.total-step) / r.Rate * float64(time.Second))
+	}
+	p.report(r)
+}

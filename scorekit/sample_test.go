@@ -1,0 +1,205 @@
+package scorekit_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"testing"
+
+	"github.com/gomlx/gomlx/backends"
+	"github.com/gomlx/gomlx/pkg/core/dtypes"
+	"github.com/gomlx/gomlx/pkg/core/graph"
+	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
+
+	"github.com/scorekit/lab/internal/testbackend"
+	"github.com/scorekit/lab/scorekit"
+	"github.com/scorekit/lab/scorekit/random"
+	"github.com/scorekit/lab/scorekit/sampler"
+)
+
+// On N(m, v) the stationary variance of the Langevin chain is v/(1 − ε/(2v)). 4,000 chains of 2 coordinates after 200
+// steps with ε = 0.4 and v = 1: the chains have forgotten their start (0.6²⁰⁰), so the mean has the standard error
+// √(var/8000) and the variance var·√(2/8000); four of each are allowed.
+func TestSampleReachesTheStationaryLaw(t *testing.T) {
+	testbackend.Each(t, func(t *testing.T, be backends.Backend) {
+		d, err := scorekit.Sample(background, be, gaussian(t, 1, 3, 3), sampler.Langevin{StepSize: 0.4, Steps: 200}, 4000, scorekit.WithSeed(11))
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean, variance, n := meanAndVariance(t, d.X)
+		want := 1 / (1 - 0.2)
+		within(t, "mean", mean, 3, 4*math.Sqrt(want/n))
+		within(t, "variance", variance, want, 4*want*math.Sqrt(2/n))
+	})
+}
+
+// counter is a sampler that adds the row's number to x, keeps the number of steps in its own state, and reports it.
+type counter struct{ rows int }
+
+func (c counter) Schedule() (scorekit.Schedule, error) {
+	s := scorekit.Schedule{Columns: []string{"add"}}
+	for i := range c.rows {
+		s.Rows = append(s.Rows, []float64{float64(i + 1)})
+	}
+	return s, nil
+}
+
+func (c counter) Init(_ *mlctx.Context, _ *random.Source, _ scorekit.Score, x *Node) scorekit.State {
+	return scorekit.State{X: x, Aux: []*Node{graph.ScalarZero(x.Graph(), x.DType())}}
+}
+
+func (c counter) Step(_ *mlctx.Context, _ *random.Source, _ scorekit.Score, s scorekit.State, row []*Node) (scorekit.State, scorekit.Info) {
+	count := graph.AddScalar(s.Aux[0], 1)
+	return scorekit.State{X: graph.Add(s.X, row[0]), Aux: []*Node{count}}, scorekit.Info{"count": count, "row": row[0]}
+}
+
+// The sums 1 + … + k tell which rows each state has seen.
+func TestSampleBookkeeping(t *testing.T) {
+	testbackend.Each(t, func(t *testing.T, be backends.Backend) {
+		for _, unroll := range []int{1, 4, 7} {
+			d, err := scorekit.Sample(background, be, gaussian(t, 1, 0), counter{23}, 1, scorekit.WithStart([][]float64{{0}}), scorekit.WithUnroll(unroll),
+				scorekit.WithTrajectory(5), scorekit.WithBurnIn(8), scorekit.WithThinning(3), scorekit.WithDType(dtypes.Float64))
+			if err != nil {
+				t.Fatal(err)
+			}
+			check := func(what string, list []scorekit.Snapshot, steps ...int) {
+				t.Helper()
+				if len(list) != len(steps) {
+					t.Fatalf("unroll %d: %s has %d states, want those of %v", unroll, what, len(list), steps)
+				}
+				for i, s := range list {
+					k := float64(steps[i])
+					mean, _, _ := meanAndVariance(t, s.X)
+					if s.Step != steps[i] || mean != k*(k+1)/2 || (k > 0 && s.Row[0] != k) {
+						t.Errorf("unroll %d: %s %d is step %d with x = %v, row %v", unroll, what, i, s.Step, mean, s.Row)
+					}
+				}
+			}
+			check("trajectory", d.Trajectory, 0, 5, 10, 15, 20, 23)
+			check("kept", d.Kept, 11, 14, 17, 20, 23)
+			within(t, "mean count", d.Info["count"], 12, 1e-12)
+			within(t, "mean row", d.Info["row"], 12, 1e-12)
+			within(t, "largest", d.Largest, 276, 0)
+			if fmt.Sprint(d.Columns) != "[add]" {
+				t.Errorf("columns %v", d.Columns)
+			}
+		}
+	})
+}
+
+func TestSampleStepsStopsWhereTheLoopBreaks(t *testing.T) {
+	be := testbackend.Go(t)
+	last := 0
+	for s, err := range scorekit.SampleSteps(background, be, gaussian(t, 1, 0), counter{23}, 1, scorekit.WithStart([][]float64{{0}}), scorekit.WithUnroll(2)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := s.X()
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean, _, _ := meanAndVariance(t, x)
+		k := float64(s.Step)
+		if mean != k*(k+1)/2 || s.Row[0] != k || s.Total != 23 {
+			t.Errorf("step %d of %d: x = %v, row %v", s.Step, s.Total, mean, s.Row)
+		}
+		if last = s.Step; last == 6 {
+			break
+		}
+	}
+	if last != 6 {
+		t.Errorf("the loop ended at step %d", last)
+	}
+}
+
+// With score −x and step ε a chain at x₀ goes to (1−ε)x₀ plus noise: for ε = 12 the size grows elevenfold a step. The
+// error names the first step beyond the limit; the result holds the state before it.
+func TestDivergenceNamesTheStep(t *testing.T) {
+	testbackend.Each(t, func(t *testing.T, be backends.Backend) {
+		d, err := scorekit.Sample(background, be, gaussian(t, 1, 0), sampler.Langevin{StepSize: 12, Steps: 400}, 5,
+			scorekit.WithStart([][]float64{{1}, {1}, {1}, {1}, {-1000}}), scorekit.WithLimit(1e6))
+		var diverged *scorekit.DivergedError
+		if !errors.As(err, &diverged) {
+			t.Fatalf("error %v, want a DivergedError", err)
+		}
+		// 1000·11³ = 1.3·10⁶ is the first beyond 10⁶; the noise, about 5·11² by then, changes none of that.
+		if diverged.Step != 3 || diverged.Largest < 1.2e6 || diverged.Largest > 1.5e6 || diverged.Before < 1.1e5 || diverged.Before > 1.3e5 {
+			t.Errorf("diverged %+v", diverged)
+		}
+		wantError(t, err, "scorekit: Sample: diverged at step 3: the largest |x| is 1.", "after 1.2", "a smaller step size may help")
+		if d == nil || d.Largest != diverged.Before {
+			t.Errorf("the result is not the state before the divergence: %+v", d)
+		}
+		nan := scorekit.Score(func(_ *mlctx.Context, x, _ *Node) *Node {
+			return graph.Sqrt(graph.AddScalar(graph.Neg(graph.Abs(x)), -1))
+		})
+		_, err = scorekit.Sample(background, be, nan, sampler.Langevin{StepSize: 0.1, Steps: 10}, 5, scorekit.WithShape(2))
+		wantError(t, err, "diverged at step 1: the largest |x| is +Inf")
+	})
+}
+
+func TestSampleSeedsAndCancellation(t *testing.T) {
+	testbackend.Each(t, func(t *testing.T, be backends.Backend) {
+		run := func(seed int64) *scorekit.Draws {
+			d, err := scorekit.Sample(background, be, gaussian(t, 1, 0), sampler.Langevin{StepSize: 0.1, Steps: 5}, 3, scorekit.WithSeed(seed))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return d
+		}
+		equalTensors(t, "the same seed", run(1).X, run(1).X)
+		if run(1).X.Equal(run(2).X) {
+			t.Error("two seeds, the same draws")
+		}
+	})
+	be := testbackend.Go(t)
+	ctx, cancel := context.WithCancel(background)
+	defer cancel()
+	steps := 0
+	for s, err := range scorekit.SampleSteps(ctx, be, gaussian(t, 1, 0), counter{9}, 1) {
+		if err != nil {
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("error %v", err)
+			}
+			wantError(t, err, "stopped after step 4 of 9")
+			break
+		}
+		if steps = s.Step; steps == 4 {
+			cancel()
+		}
+	}
+	if steps != 4 {
+		t.Errorf("%d steps", steps)
+	}
+}
+
+// Many goroutines sample from one fitted model at once; each must get what it gets alone.
+func TestConcurrentSampling(t *testing.T) {
+	testbackend.Each(t, func(t *testing.T, be backends.Backend) {
+		f, err := fitSmall(t, background, be, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		one := func() (*scorekit.Draws, error) {
+			return scorekit.Sample(background, be, f, sampler.Langevin{StepSize: 0.01, Steps: 5}, 3, scorekit.WithSeed(4))
+		}
+		want, err := one()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wait sync.WaitGroup
+		for range 6 {
+			wait.Go(func() {
+				got, err := one()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				equalTensors(t, "draws", got.X, want.X)
+			})
+		}
+		wait.Wait()
+	})
+}

@@ -1,0 +1,223 @@
+package sampler_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/gomlx/gomlx/backends"
+	"github.com/gomlx/gomlx/pkg/core/graph"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/scorekit/lab/internal/testbackend"
+	"github.com/scorekit/lab/scorekit"
+	"github.com/scorekit/lab/scorekit/density"
+	"github.com/scorekit/lab/scorekit/sampler"
+)
+
+// moments is one case of testdata/moments.json: mean and covariance of k steps of Langevin dynamics on N(Mu, Sigma)
+// from X0, and at rest, in closed form.
+type moments struct {
+	ID, Form       string
+	Mu             []float64
+	Sigma          [][]float64
+	Step           float64
+	X0             []float64
+	K              []int
+	StationaryMean []float64     `json:"stationary_mean"`
+	StationaryCov  [][]float64   `json:"stationary_cov"`
+	Threshold      float64       // the step from which on it diverges
+	MeanAfterK     [][]float64   `json:"mean_after_k"`
+	CovAfterK      [][][]float64 `json:"cov_after_k"`
+}
+
+// sampler returns the sampler of the case's form, with another step. In the α form it is the annealed one at its only
+// level.
+func (c moments) sampler(step float64, steps int) scorekit.Sampler {
+	if c.Form == "alpha" {
+		return sampler.AnnealedLangevin{Sigmas: []float64{1}, StepsPerLevel: steps, StepSize: step}
+	}
+	return sampler.Langevin{StepSize: step, Steps: steps}
+}
+
+// score is that of the case's target, whatever the level.
+func (c moments) score(t *testing.T) scorekit.Score {
+	t.Helper()
+	p, err := density.NewGaussian(c.Mu, c.Sigma)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ignoring(func(x *sampler.Node) *sampler.Node { return p.Score(nil, x, nil) })
+}
+
+// affine is a step on a Gaussian, x' = a + Rx + Nz, found out by steps from 0 and the unit vectors, without noise and
+// with the unit vectors as noise. It is what fixes every moment of the chain.
+type affine struct {
+	a    *mat.VecDense
+	r, n *mat.Dense
+}
+
+// probes returns the points and the noise that tell a, R and N: from row 0, a; from the next d, the columns of R, and
+// then those of N.
+func probes(d int) (x, z [][]float64) {
+	for i := range 2*d + 1 {
+		x, z = append(x, make([]float64, d)), append(z, make([]float64, d))
+		switch {
+		case i > d:
+			z[i][i-d-1] = 1
+		case i > 0:
+			x[i][i-1] = 1
+		}
+	}
+	return x, z
+}
+
+func affineOf(d int, steps []float64) affine {
+	m := affine{mat.NewVecDense(d, nil), mat.NewDense(d, d, nil), mat.NewDense(d, d, nil)}
+	for j := range d {
+		m.a.SetVec(j, steps[j])
+		for i := range d {
+			m.r.Set(j, i, steps[(1+i)*d+j]-steps[j])
+			m.n.Set(j, i, steps[(1+d+i)*d+j]-steps[j])
+		}
+	}
+	return m
+}
+
+// advance takes mean and covariance one step on.
+func (m affine) advance(mean *mat.VecDense, cov *mat.Dense) {
+	var next mat.VecDense
+	next.MulVec(m.r, mean)
+	mean.AddVec(&next, m.a)
+	var moved, noise mat.Dense
+	moved.Product(m.r, cov, m.r.T())
+	noise.Mul(m.n, m.n.T())
+	cov.Add(&moved, &noise)
+}
+
+// Mean and covariance after k steps, and at rest, follow from one step exactly, and equal the closed form.
+func TestMomentsInClosedForm(t *testing.T) {
+	var cases []moments
+	read(t, "moments.json", &cases)
+	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
+		got := run(t, b, func(g *graph.Graph) []*sampler.Node {
+			var out []*sampler.Node
+			for _, c := range cases {
+				x, z := probes(len(c.Mu))
+				s := c.sampler(c.Step, 1)
+				out = append(out, step(s, c.score(t), graph.Const(g, x), graph.Const(g, z), schedule(t, s).Rows[0]))
+			}
+			return out
+		})
+		for i, c := range cases {
+			d := len(c.Mu)
+			m := affineOf(d, got[i])
+			mean, cov := mat.NewVecDense(d, append([]float64{}, c.X0...)), mat.NewDense(d, d, nil)
+			done := 0
+			for j, k := range c.K {
+				for ; done < k; done++ {
+					m.advance(mean, cov)
+				}
+				near(t, fmt.Sprintf("%s: mean after %d steps", c.ID, k), mean.RawVector().Data, c.MeanAfterK[j], 1e-9)
+				near(t, fmt.Sprintf("%s: covariance after %d steps", c.ID, k), cov.RawMatrix().Data, flatten(c.CovAfterK[j]), 1e-9)
+			}
+			// The law at rest is the one that a step does not change.
+			mean, cov = mat.NewVecDense(d, append([]float64{}, c.StationaryMean...)), mat.NewDense(d, d, flatten(c.StationaryCov))
+			m.advance(mean, cov)
+			near(t, c.ID+": mean at rest", mean.RawVector().Data, c.StationaryMean, 1e-9)
+			near(t, c.ID+": covariance at rest", cov.RawMatrix().Data, flatten(c.StationaryCov), 1e-9)
+		}
+	})
+}
+
+// The variance at rest on N(0, σ²) in both forms; in one dimension it is N²/(1−R²).
+func TestStationaryVariance(t *testing.T) {
+	var cases []struct {
+		ID                      string
+		Sigma, Step, Eps, Alpha float64
+	}
+	read(t, "stationary.json", &cases)
+	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
+		got := run(t, b, func(g *graph.Graph) []*sampler.Node {
+			var out []*sampler.Node
+			for _, c := range cases {
+				one := moments{Mu: []float64{0}, Sigma: [][]float64{{c.Sigma * c.Sigma}}}
+				for _, form := range []string{"eps", "alpha"} {
+					one.Form = form
+					s := one.sampler(c.Step, 1)
+					x, z := probes(1)
+					out = append(out, step(s, one.score(t), graph.Const(g, x), graph.Const(g, z), schedule(t, s).Rows[0]))
+				}
+			}
+			return out
+		})
+		variance := func(steps []float64) []float64 {
+			m := affineOf(1, steps)
+			r, n := m.r.At(0, 0), m.n.At(0, 0)
+			return []float64{n * n / (1 - r*r)}
+		}
+		for i, c := range cases {
+			near(t, c.ID+": ε form", variance(got[2*i]), []float64{c.Eps}, 1e-9)
+			near(t, c.ID+": α form", variance(got[2*i+1]), []float64{c.Alpha}, 1e-9)
+		}
+	})
+}
+
+// annealed is one case of testdata/annealed.json: mean and variance after each level of annealed Langevin dynamics
+// from X0 on data from N(M, S²), in closed form.
+type annealed struct {
+	ID                string
+	M, S, First, Last float64
+	Levels, Each      int
+	Eps, X0           float64
+	Mean, Var         []float64
+	Denoised          float64
+}
+
+func (c annealed) sampler() sampler.AnnealedLangevin {
+	return sampler.AnnealedLangevin{Max: c.First, Min: c.Last, Levels: c.Levels, StepsPerLevel: c.Each, StepSize: c.Eps, Denoise: true}
+}
+
+func (c annealed) density(t *testing.T) density.Gaussian {
+	t.Helper()
+	p, err := density.Isotropic([]float64{c.M}, c.S)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Mean and variance after each level, and the mean after the step that denoises, follow from one step at each level
+// exactly, and equal the closed form.
+func TestAnnealedMomentsInClosedForm(t *testing.T) {
+	var cases []annealed
+	read(t, "annealed.json", &cases)
+	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
+		got := run(t, b, func(g *graph.Graph) []*sampler.Node {
+			var out []*sampler.Node
+			for _, c := range cases {
+				rows := schedule(t, c.sampler()).Rows
+				x, z := probes(1)
+				for level := range c.Levels + 1 {
+					row := rows[min(level*c.Each, len(rows)-1)]
+					out = append(out, step(c.sampler(), c.density(t).Score, graph.Const(g, x), graph.Const(g, z), row))
+				}
+			}
+			return out
+		})
+		for _, c := range cases {
+			mean, cov := mat.NewVecDense(1, []float64{c.X0}), mat.NewDense(1, 1, nil)
+			for level := range c.Levels {
+				m := affineOf(1, got[level])
+				for range c.Each {
+					m.advance(mean, cov)
+				}
+				name := fmt.Sprintf("%s: level %d", c.ID, level)
+				near(t, name+": mean", mean.RawVector().Data, c.Mean[level:level+1], 1e-9)
+				near(t, name+": variance", cov.RawMatrix().Data, c.Var[level:level+1], 1e-9)
+			}
+			affineOf(1, got[c.Levels]).advance(mean, cov)
+			near(t, c.ID+": mean, denoised", mean.RawVector().Data, []float64{c.Denoised}, 1e-9)
+			got = got[c.Levels+1:]
+		}
+	})
+}

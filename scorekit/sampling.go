@@ -1,0 +1,448 @@
+package scorekit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/gomlx/gomlx/backends"
+	"github.com/gomlx/gomlx/pkg/core/dtypes"
+	"github.com/gomlx/gomlx/pkg/core/graph"
+	"github.com/gomlx/gomlx/pkg/core/tensors"
+	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
+
+	"github.com/scorekit/lab/scorekit/random"
+)
+
+// Starter is implemented by a sampler whose chains begin somewhere else than at draws from N(0, I).
+type Starter interface {
+	// Start draws the starting points of the chains: [chains, dims...].
+	Start(rng *random.Source, dims ...int) *Node
+}
+
+// weighted is a model that knows its own weights; shaped one that knows the shape of its points; typed one that
+// knows their dtype.
+type (
+	weighted interface{ Vars() *mlctx.Context }
+	shaped   interface{ Shape() []int }
+	typed    interface{ DType() dtypes.DType }
+)
+
+// chains is one run of Sample.
+type chains struct {
+	*sampleSettings
+	backend  backends.Backend
+	model    Model
+	sampler  Sampler
+	n        int
+	schedule Schedule
+	context  *mlctx.Context // the model's weights
+	exec     *mlctx.Exec
+
+	step      int
+	state     []*tensors.Tensor // what goes from call to call, see the constants below
+	pace      *pacer
+	infoNames []string
+}
+
+// Places in the state that goes from call to call.
+const (
+	atRandom = iota // the random state
+	atWatch         // [4]: first bad step or 0, largest |x| at it, largest |x| of the last good step, steps done
+	atInfo          // sums of the sampler's diagnostics over the steps, at least one long
+	atX             // the chains
+	atAux           // the sampler's own
+)
+
+func newChains(backend backends.Backend, model Model, sampler Sampler, n int, options []SampleOption) (*chains, error) {
+	s := &sampleSettings{shared: shared{dtype: dtypes.Float32}, limit: 1e12}
+	if m, ok := model.(typed); ok {
+		s.dtype = m.DType()
+	}
+	for _, o := range options {
+		if err := o.applySample(s); err != nil {
+			return nil, err
+		}
+	}
+	for name, missing := range map[string]bool{"backend": backend == nil, "model": model == nil, "sampler": sampler == nil} {
+		if missing {
+			return nil, fmt.Errorf("%s nil: must be given", name)
+		}
+	}
+	if n < 1 {
+		return nil, fmt.Errorf("%d chains: must be at least 1", n)
+	}
+	if err := validate(model, sampler); err != nil {
+		return nil, err
+	}
+	schedule, err := sampler.Schedule()
+	if err != nil {
+		return nil, err
+	}
+	if len(schedule.Rows) == 0 {
+		return nil, fmt.Errorf("sampler %T: its schedule has no steps", sampler)
+	}
+	for i, row := range schedule.Rows {
+		if len(row) != len(schedule.Columns) {
+			return nil, fmt.Errorf("sampler %T: row %d of its schedule has %d numbers for %d columns", sampler, i, len(row), len(schedule.Columns))
+		}
+	}
+	if s.burnIn >= len(schedule.Rows) {
+		return nil, fmt.Errorf("burn-in of %d steps: must be less than the sampler's %d", s.burnIn, len(schedule.Rows))
+	}
+	if s.unroll == 0 {
+		s.unroll = 1
+		if !isPureGo(backend) && len(schedule.Rows) >= 50 {
+			s.unroll = 10
+		}
+	}
+	c := &chains{sampleSettings: s, backend: backend, model: model, sampler: sampler, n: n, schedule: schedule}
+	return c, c.prepare()
+}
+
+// modelVars returns the context with a model's weights, for one user alone: building a graph writes into it.
+func modelVars(model Model, given *mlctx.Context) (*mlctx.Context, error) {
+	if given == nil {
+		if w, ok := model.(weighted); ok {
+			given = w.Vars()
+		}
+	}
+	if given == nil {
+		return mlctx.New().Checked(false), nil
+	}
+	own, err := given.Clone()
+	if err != nil {
+		return nil, fmt.Errorf("copying the weights: %w", err)
+	}
+	return own.Checked(false), nil
+}
+
+// prepare places the chains at their starting points.
+func (c *chains) prepare() error {
+	var err error
+	if c.context, err = modelVars(c.model, c.vars); err != nil {
+		return err
+	}
+	shape, start, err := c.startingPoints()
+	if err != nil {
+		return err
+	}
+	seed, err := random.Seed(c.seed)
+	if err != nil {
+		return err
+	}
+	rows, err := c.rows(0, 1)
+	if err != nil {
+		return err
+	}
+	init, err := mlctx.NewExec(c.backend, c.context, func(vars *mlctx.Context, in []*Node) []*Node {
+		rng := random.New(in[0], c.dtype, 1)
+		var x *Node
+		switch starter, ok := c.sampler.(Starter); {
+		case start != nil:
+			x = in[2]
+		case c.spread == 0 && ok:
+			x = starter.Start(rng, append([]int{c.n}, shape...)...)
+		default:
+			x = rng.Normal(append([]int{c.n}, shape...)...)
+			if c.spread > 0 {
+				x = graph.MulScalar(x, c.spread)
+			}
+		}
+		score := c.boundScore(vars)
+		state := c.sampler.Init(vars, rng, score, x)
+		if !state.X.Shape().Equal(x.Shape()) {
+			panic(fmt.Errorf("sampler %T changed the shape of its chains from %s to %s", c.sampler, x.Shape(), state.X.Shape()))
+		}
+		// One step is built here only to learn the names of the diagnostics; nothing of it is computed.
+		_, info := c.sampler.Step(vars, rng, score, state, rowNodes(in[1], 0))
+		c.infoNames = slices.Sorted(maps.Keys(info))
+		sums := graph.Zeros(rng.Graph(), shapeOf(c.dtype, max(1, len(c.infoNames))))
+		largest := largestAbs(state.X, math.MaxFloat32)
+		watch := graph.Stack([]*Node{graph.ZerosLike(largest), graph.ZerosLike(largest), largest, graph.ZerosLike(largest)}, 0)
+		return append([]*Node{rng.State(), watch, sums, state.X}, state.Aux...)
+	})
+	if err != nil {
+		return err
+	}
+	defer init.Finalize()
+	args := []any{seed, rows}
+	if start != nil {
+		args = append(args, start)
+	}
+	if c.state, err = init.Exec(args...); err != nil {
+		return err
+	}
+	if c.exec, err = mlctx.NewExec(c.backend, c.context, c.build); err != nil {
+		return err
+	}
+	c.exec.SetMaxCache(-1)
+	return nil
+}
+
+// startingPoints returns the shape of one point and, when they were given, the starting points.
+func (c *chains) startingPoints() (shape []int, start *tensors.Tensor, err error) {
+	shape = c.shape
+	if m, ok := c.model.(shaped); ok && shape == nil {
+		shape = m.Shape()
+	}
+	if c.start == nil {
+		if shape == nil {
+			return nil, nil, fmt.Errorf("model %T does not tell the shape of its points: give WithShape or WithStart", c.model)
+		}
+		return shape, nil, nil
+	}
+	if start, err = toTensor(c.start); err != nil {
+		return nil, nil, fmt.Errorf("start: %w", err)
+	}
+	dims := start.Shape().Dimensions
+	if dims[0] != c.n {
+		return nil, nil, fmt.Errorf("start: %d points for %d chains: must be equal", dims[0], c.n)
+	}
+	if shape != nil && !slices.Equal(shape, dims[1:]) {
+		return nil, nil, fmt.Errorf("start: points of shape %v for a model of points of shape %v", dims[1:], shape)
+	}
+	start, err = convert(start, c.dtype)
+	return dims[1:], start, err
+}
+
+// rows returns the schedule's rows of the steps from first up to end as a tensor.
+func (c *chains) rows(first, end int) (*tensors.Tensor, error) {
+	flat := make([]float64, 0, (end-first)*max(1, len(c.schedule.Columns)))
+	for _, row := range c.schedule.Rows[first:end] {
+		flat = append(flat, row...)
+		if len(row) == 0 {
+			flat = append(flat, 0)
+		}
+	}
+	return convert(tensors.FromFlatDataAndDimensions(flat, end-first, max(1, len(c.schedule.Columns))), c.dtype)
+}
+
+func rowNodes(rows *Node, k int) []*Node {
+	list := make([]*Node, rows.Shape().Dimensions[1])
+	for j := range list {
+		list[j] = element(rows, k, j)
+	}
+	return list
+}
+
+// boundScore is the model's score with checks: of its shape, and that no weight is missing.
+func (c *chains) boundScore(vars *mlctx.Context) Score {
+	bound := bindScore(c.model)
+	return func(_ *mlctx.Context, x, sigma *Node) *Node {
+		before := numTrainable(vars)
+		s := bound(vars, x, sigma)
+		if numTrainable(vars) != before {
+			panic(errMissingWeights(c.model))
+		}
+		return s
+	}
+}
+
+func errMissingWeights(model Model) error {
+	return fmt.Errorf("model %T has weights that were not given: use the result of Fit or Load, or WithVars", model)
+}
+
+func numTrainable(vars *mlctx.Context) int {
+	n := 0
+	for v := range vars.IterVariables() {
+		if v.Trainable {
+			n++
+		}
+	}
+	return n
+}
+
+// largestAbs is the largest |x|, +Inf when one is NaN or beyond limit.
+func largestAbs(x *Node, limit float64) *Node {
+	a := graph.Abs(x)
+	inside := graph.LessOrEqual(a, graph.Scalar(x.Graph(), x.DType(), limit))
+	return graph.ReduceAllMax(graph.Where(inside, a, graph.BroadcastToDims(graph.Infinity(x.Graph(), x.DType(), 1), x.Shape().Dimensions...)))
+}
+
+// build adds a block of sampling steps: in holds the schedule's rows and then the state.
+func (c *chains) build(vars *mlctx.Context, in []*Node) []*Node {
+	rows, in := in[0], in[1:]
+	steps := rows.Shape().Dimensions[0]
+	g := rows.Graph()
+	rng := random.New(in[atRandom], c.dtype, steps)
+	score := c.boundScore(vars)
+	state := State{X: in[atX], Aux: in[atAux:]}
+	watch := in[atWatch]
+	part := func(i int) *Node { return graph.Reshape(graph.Slice(watch, graph.AxisElem(i))) }
+	bad, at, largest, count := part(0), part(1), part(2), part(3)
+	zero := graph.ZerosLike(bad)
+	sums := in[atInfo]
+	for k := range steps {
+		if k > 0 {
+			rng.Next()
+		}
+		next, info := c.sampler.Step(vars, rng, score, state, rowNodes(rows, k))
+		if !next.X.Shape().Equal(state.X.Shape()) || len(next.Aux) != len(state.Aux) {
+			panic(fmt.Errorf("sampler %T changed the shape of its state", c.sampler))
+		}
+		count = graph.AddScalar(count, 1)
+		now := largestAbs(next.X, math.MaxFloat32)
+		fine := graph.LogicalAnd(graph.Equal(bad, zero), graph.LessOrEqual(now, graph.Scalar(g, c.dtype, c.limit)))
+		first := graph.LogicalAnd(graph.Equal(bad, zero), graph.LogicalNot(fine))
+		bad, at = graph.Where(first, count, bad), graph.Where(first, now, at)
+		largest = graph.Where(fine, now, largest)
+		// After a divergence the chains stay where they last were good.
+		state.X = choose(fine, next.X, state.X)
+		for i := range state.Aux {
+			state.Aux[i] = choose(fine, next.Aux[i], state.Aux[i])
+		}
+		if len(c.infoNames) > 0 {
+			values := make([]*Node, len(c.infoNames))
+			for i, name := range c.infoNames {
+				values[i] = graph.ConvertDType(info[name], c.dtype)
+			}
+			sums = graph.Add(sums, graph.Stack(values, 0))
+		}
+	}
+	watch = graph.Stack([]*Node{bad, at, largest, count}, 0)
+	return append([]*Node{rng.State(), watch, sums, state.X}, state.Aux...)
+}
+
+// end returns the last step of the block that starts after step: blocks end where a state is kept.
+func (c *chains) end(step int) int {
+	end := min(step+c.unroll, len(c.schedule.Rows))
+	if c.keep > 0 {
+		end = min(end, step-step%c.keep+c.keep)
+	}
+	if step < c.burnIn {
+		end = min(end, c.burnIn)
+	} else if c.thin > 0 {
+		done := step - c.burnIn
+		end = min(end, c.burnIn+done-done%c.thin+c.thin)
+	}
+	return end
+}
+
+// advance runs one block of steps.
+func (c *chains) advance() error {
+	end := c.end(c.step)
+	rows, err := c.rows(c.step, end)
+	if err != nil {
+		return err
+	}
+	args := make([]any, 0, len(c.state)+1)
+	args = append(args, rows)
+	for _, t := range c.state {
+		donated, err := graph.DonateTensorBuffer(t, c.backend, 0)
+		if err != nil {
+			return err
+		}
+		args = append(args, donated)
+	}
+	if c.state, err = c.exec.Exec(args...); err != nil {
+		return err
+	}
+	c.step = end
+	return nil
+}
+
+// DivergedError says that a chain left the region of finite, sensible numbers.
+type DivergedError struct {
+	Step    int     // the step at which it happened, counted from 1
+	Largest float64 // the largest |x| after that step; +Inf when a value was Inf or NaN
+	Before  float64 // the largest |x| before it
+	Limit   float64 // the largest |x| allowed
+}
+
+func (e *DivergedError) Error() string {
+	return fmt.Sprintf("diverged at step %d: the largest |x| is %.4g, after %.4g at the step before: must stay below %.4g (a smaller step size may help)",
+		e.Step, e.Largest, e.Before, e.Limit)
+}
+
+// read fetches what the device noted about divergence.
+func (c *chains) read() error {
+	watch, err := floats(c.state[atWatch])
+	if err != nil {
+		return err
+	}
+	if watch[0] > 0 {
+		c.step = int(watch[0]) - 1
+		return &DivergedError{Step: int(watch[0]), Largest: watch[1], Before: watch[2], Limit: c.limit}
+	}
+	return nil
+}
+
+// SampleStep is a sampling run after a block of steps.
+type SampleStep struct {
+	Step  int       // steps done
+	Total int       // steps in all
+	Row   []float64 // the schedule's numbers of the last step done, in the order of its columns
+	run   *chains
+}
+
+// X returns a copy of the chains as they are now: [chains, dims...]. It waits for the device.
+func (s *SampleStep) X() (*tensors.Tensor, error) { return s.run.state[atX].LocalClone() }
+
+// SampleSteps is [Sample] as an iterator: it runs a block of steps (see [WithUnroll]) each time round the loop and
+// yields the state of the chains. An error, a cancelled ctx included, is yielded as the last pair.
+func SampleSteps(ctx context.Context, backend backends.Backend, model Model, sampler Sampler, n int, options ...SampleOption) iter.Seq2[*SampleStep, error] {
+	return func(yield func(*SampleStep, error) bool) {
+		c, err := startChains(backend, model, sampler, n, options)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer c.exec.Finalize()
+		if err := c.run(ctx, func(s *SampleStep) bool { return yield(s, nil) }); err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+const sampleName = "scorekit: Sample"
+
+func startChains(backend backends.Backend, model Model, sampler Sampler, n int, options []SampleOption) (c *chains, err error) {
+	err = guard(sampleName, func() error {
+		c, err = newChains(backend, model, sampler, n, options)
+		return err
+	})
+	return c, err
+}
+
+// run samples to the end, until each returns false, or until something stops it.
+func (c *chains) run(ctx context.Context, each func(*SampleStep) bool) error {
+	return guard(sampleName, func() error {
+		c.pace = newPacer("sampling", c.report, 0, len(c.schedule.Rows))
+		err := c.loop(ctx, each)
+		var diverged *DivergedError
+		if !errors.As(err, &diverged) {
+			if readErr := c.read(); readErr != nil {
+				err = readErr
+			}
+		}
+		c.pace.tell(c.step, math.NaN(), true)
+		return err
+	})
+}
+
+func (c *chains) loop(ctx context.Context, each func(*SampleStep) bool) error {
+	total := len(c.schedule.Rows)
+	for c.step < total {
+		if ctx.Err() != nil {
+			return fmt.Errorf("stopped after step %d of %d: %w", c.step, total, context.Cause(ctx))
+		}
+		if err := c.advance(); err != nil {
+			return err
+		}
+		if c.pace.due(c.step) {
+			if err := c.read(); err != nil {
+				return err
+			}
+			c.pace.tell(c.step, math.NaN(), false)
+		}
+		if !each(&SampleStep{Step: c.step, Total: total, Row: c.schedule.Rows[c.step-1], run: c}) {
+			return nil
+		}
+	}
+	return nil
+}

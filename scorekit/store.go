@@ -1,0 +1,97 @@
+package scorekit
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/scorekit/lab/internal/atomicfile"
+)
+
+// store is a folder of checkpoints: step-000001000.safetensors and so on. The two newest are kept.
+type store struct{ dir string }
+
+const (
+	checkpointPrefix = "step-"
+	checkpointSuffix = ".safetensors"
+	keepCheckpoints  = 2
+)
+
+func openStore(dir string) (*store, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("checkpoint folder: %w", err)
+	}
+	return &store{dir}, nil
+}
+
+// list returns the paths of the checkpoints, newest first.
+func (s *store) list() ([]string, error) {
+	entries, err := os.ReadDir(s.dir)
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint folder: %w", err)
+	}
+	var paths []string
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), checkpointPrefix) && strings.HasSuffix(e.Name(), checkpointSuffix) {
+			paths = append(paths, filepath.Join(s.dir, e.Name()))
+		}
+	}
+	slices.Sort(paths)
+	slices.Reverse(paths)
+	return paths, nil
+}
+
+// newest reads the newest checkpoint that is whole. Damaged ones are passed over; when none is whole the error
+// tells what is wrong with each. It returns nil without an error for a folder without checkpoints.
+func (s *store) newest() (*checkpoint, error) {
+	paths, err := s.list()
+	if err != nil || len(paths) == 0 {
+		return nil, err
+	}
+	var problems []error
+	for _, path := range paths {
+		c, err := readCheckpoint(path)
+		if err == nil {
+			return c, nil
+		}
+		problems = append(problems, err)
+	}
+	return nil, fmt.Errorf("no checkpoint in %s can be read: %w", s.dir, errors.Join(problems...))
+}
+
+// save writes a checkpoint under its step and then removes those older than the previous one.
+func (s *store) save(c *checkpoint) error {
+	path := filepath.Join(s.dir, fmt.Sprintf("%s%09d%s", checkpointPrefix, c.Step, checkpointSuffix))
+	if err := atomicfile.WriteFunc(path, 0o644, func(w io.Writer) error { return c.write(w) }); err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	paths, err := s.list()
+	if err != nil {
+		return err
+	}
+	for _, old := range paths[min(len(paths), keepCheckpoints):] {
+		if err := os.Remove(old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("checkpoint: removing an old one: %w", err)
+		}
+	}
+	return s.sweep()
+}
+
+// sweep removes the temporary files that a killed run left behind.
+func (s *store) sweep() error {
+	left, err := filepath.Glob(filepath.Join(s.dir, "."+checkpointPrefix+"*.tmp"))
+	if err != nil {
+		return err
+	}
+	for _, path := range left {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("checkpoint: removing what an interrupted run left: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,414 @@
+package scorekit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+
+	"github.com/gomlx/gomlx/backends"
+	"github.com/gomlx/gomlx/pkg/core/graph"
+	"github.com/gomlx/gomlx/pkg/core/shapes"
+	"github.com/gomlx/gomlx/pkg/core/tensors"
+	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
+	"github.com/gomlx/gomlx/pkg/ml/train/optimizers"
+
+	"github.com/scorekit/lab/scorekit/random"
+)
+
+// Scopes of a training context. Only what is in the first three is saved in checkpoints.
+const (
+	modelScope = "model" // weights
+	emaScope   = "ema"   // their moving average
+	stateScope = "state" // random state
+	dataScope  = "data"  // examples on the device
+	guardScope = "guard" // the flag that freezes the weights after a non-finite step
+)
+
+// training is one run of Fit: the context with everything that changes, and the compiled step.
+type training struct {
+	*fitSettings
+	backend   backends.Backend
+	model     Model
+	objective Objective
+	data      Data
+	vars      *mlctx.Context
+	exec      *mlctx.Exec
+	store     *store // nil without checkpoints
+	step      int    // steps done
+	pending   []block
+	history   []StepStats
+	saved     int   // the step of the last checkpoint written or read
+	failed    error // set when a step was not finite
+}
+
+// block is the outcome of one call, left on the device until somebody reads it.
+type block struct {
+	first int // its first step
+	stats *tensors.Tensor
+}
+
+// StepStats is what is known of one training step.
+type StepStats struct {
+	Step         int     // counted from 1
+	Loss         float64 // mean over the batch
+	GradientNorm float64 // over all weights together, before clipping
+}
+
+// newTraining checks everything that can be checked before work begins.
+func newTraining(backend backends.Backend, model Model, objective Objective, data Data, options []FitOption) (*training, error) {
+	settings, err := newFitSettings(options)
+	if err != nil {
+		return nil, err
+	}
+	for name, missing := range map[string]bool{"backend": backend == nil, "model": model == nil, "objective": objective == nil, "data": data == nil} {
+		if missing {
+			return nil, fmt.Errorf("%s nil: must be given", name)
+		}
+	}
+	if err := validate(model, objective, data); err != nil {
+		return nil, err
+	}
+	if settings.resume && settings.checkpointDir == "" {
+		return nil, fmt.Errorf("WithResume without WithCheckpoints: there is no folder to resume from")
+	}
+	if settings.unroll == 0 {
+		settings.unroll = defaultUnroll(backend, settings.steps)
+	}
+	t := &training{fitSettings: settings, backend: backend, model: model, objective: objective, data: data}
+	if err := t.prepare(); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// defaultUnroll weighs the seconds that XLA needs to compile each unrolled step against what it saves.
+func defaultUnroll(backend backends.Backend, steps int) int {
+	if isPureGo(backend) || steps < 400 {
+		return 1
+	}
+	return 4
+}
+
+// prepare makes the context, fresh or from a checkpoint, and the executor.
+func (t *training) prepare() error {
+	t.vars = mlctx.New().Checked(false)
+	if err := t.vars.SetRNGStateFromSeed(t.seed); err != nil {
+		return err
+	}
+	seed, err := random.Seed(t.seed)
+	if err != nil {
+		return err
+	}
+	if t.checkpointDir != "" {
+		if t.store, err = openStore(t.checkpointDir); err != nil {
+			return err
+		}
+		if err := t.restore(); err != nil {
+			return err
+		}
+	}
+	t.vars.In(stateScope).VariableWithValue("random", seed).SetTrainable(false)
+	t.vars.In(guardScope).VariableWithValue("ok", true).SetTrainable(false)
+	t.exec, err = mlctx.NewExec(t.backend, t.vars, t.build)
+	if err == nil {
+		t.exec.SetMaxCache(-1) // a run has few block lengths, and each is used again after every checkpoint
+	}
+	return err
+}
+
+// build adds a block of training steps to the graph. numbers is [steps, 2]: learning rate and EMA decay of each.
+// It returns [steps, 2]: loss and gradient norm of each.
+func (t *training) build(vars *mlctx.Context, numbers *Node) *Node {
+	vars = vars.Checked(false)
+	g := numbers.Graph()
+	steps := numbers.Shape().Dimensions[0]
+	random_ := vars.In(stateScope).GetVariable("random")
+	okVar := vars.In(guardScope).GetVariable("ok")
+	rng := random.New(random_.ValueGraph(g), t.dtype, steps)
+	score := bindScore(t.model)
+	optimizer := t.optimizer.gomlx()
+	ok := okVar.ValueGraph(g)
+	var stats []*Node
+	for k := range steps {
+		if k > 0 {
+			rng.Next()
+		}
+		x := t.data.Batch(vars.In(dataScope), rng, t.batch)
+		checkBatch(x, t.batch, t.data.Shape())
+		loss := t.objective.Loss(vars.In(modelScope), rng, score, x)
+		if loss.Rank() != 1 || loss.Shape().Dimensions[0] != t.batch {
+			panic(fmt.Errorf("objective %T returned a loss of shape %v: must be [batch], here [%d]", t.objective, loss.Shape().Dimensions, t.batch))
+		}
+		mean := graph.ReduceAllMean(loss)
+		gradients := vars.BuildTrainableVariablesGradientsGraph(mean)
+		if len(gradients) == 0 {
+			panic(fmt.Errorf("model %T has no weights to train", t.model))
+		}
+		norm := globalNorm(gradients)
+		ok = graph.LogicalAnd(ok, graph.LogicalAnd(graph.IsFinite(mean), graph.IsFinite(norm)))
+		for i, gradient := range gradients {
+			if t.clipNorm > 0 {
+				gradient = graph.Mul(gradient, graph.MinScalar(graph.Div(graph.Scalar(g, norm.DType(), t.clipNorm), norm), 1))
+			}
+			gradients[i] = choose(ok, gradient, graph.ZerosLike(gradient))
+		}
+		// With the gradient and the rate at zero no weight moves: a step that is not finite, and all after it, leave
+		// the last good weights as they are.
+		rate := element(numbers, k, 0)
+		rate = choose(ok, rate, graph.ZerosLike(rate))
+		optimizers.LearningRateVar(vars, t.dtype, 0).SetValueGraph(rate)
+		optimizer.UpdateGraphWithGradients(vars, gradients, t.dtype)
+		if t.ema > 0 {
+			t.average(vars, g, ok, element(numbers, k, 1))
+		}
+		stats = append(stats, graph.Stack([]*Node{mean, norm}, 0))
+	}
+	random_.SetValueGraph(rng.State())
+	okVar.SetValueGraph(ok)
+	return graph.Stack(stats, 0)
+}
+
+// average updates the moving average of every weight.
+func (t *training) average(vars *mlctx.Context, g *graph.Graph, ok, decay *Node) {
+	zero := vars.WithInitializer(func(g *graph.Graph, shape shapes.Shape) *Node { return graph.Zeros(g, shape) })
+	for _, v := range trainable(vars, g) {
+		shadow := zero.InAbsPath("/"+emaScope+v.Scope()).VariableWithShape(v.Name(), v.Shape()).SetTrainable(false)
+		old, new := shadow.ValueGraph(g), v.ValueGraph(g)
+		mixed := graph.Add(graph.Mul(decay, old), graph.Mul(graph.OneMinus(decay), new))
+		shadow.SetValueGraph(choose(ok, mixed, old))
+	}
+}
+
+func trainable(vars *mlctx.Context, g *graph.Graph) []*mlctx.Variable {
+	var list []*mlctx.Variable
+	for v := range vars.IterVariables() {
+		if v.Trainable && v.InUseByGraph(g) {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// bindScore is the model's score with a check of its shape.
+func bindScore(model Model) Score {
+	return func(vars *mlctx.Context, x, sigma *Node) *Node {
+		s := model.Score(vars, x, sigma)
+		if !s.Shape().Equal(x.Shape()) {
+			panic(fmt.Errorf("model %T returned a score of shape %s for points of shape %s: the two must be equal", model, s.Shape(), x.Shape()))
+		}
+		return s
+	}
+}
+
+func checkBatch(x *Node, n int, shape []int) {
+	want := append([]int{n}, shape...)
+	if !slices.Equal(x.Shape().Dimensions, want) {
+		panic(fmt.Errorf("data gave a batch of shape %v: must be %v", x.Shape().Dimensions, want))
+	}
+}
+
+// choose is a where node on a scalar condition.
+func choose(ok, yes, no *Node) *Node {
+	if yes.Rank() > 0 {
+		ok = graph.BroadcastToDims(ok, yes.Shape().Dimensions...)
+	}
+	return graph.Where(ok, yes, no)
+}
+
+func element(m *Node, row, col int) *Node {
+	return graph.Reshape(graph.Slice(m, graph.AxisElem(row), graph.AxisElem(col)))
+}
+
+func globalNorm(gradients []*Node) *Node {
+	var sum *Node
+	for _, gradient := range gradients {
+		s := graph.ReduceAllSum(graph.Square(gradient))
+		if sum == nil {
+			sum = s
+		} else {
+			sum = graph.Add(sum, s)
+		}
+	}
+	return graph.Sqrt(sum)
+}
+
+// end returns the last step of the block that starts after step: blocks end at multiples of the unrolling, at
+// checkpoints and at the last step, wherever a run was interrupted, so that a resumed run draws the same numbers.
+func (t *training) end(step int) int {
+	end := min(step-step%t.unroll+t.unroll, t.steps)
+	if t.store != nil {
+		end = min(end, step-step%t.checkpointN+t.checkpointN)
+	}
+	return end
+}
+
+// advance runs one block of steps.
+func (t *training) advance() error {
+	end := t.end(t.step)
+	flat := make([]float64, 0, 2*(end-t.step))
+	for s := t.step; s < end; s++ {
+		flat = append(flat, t.optimizer.rate(s, t.steps), math.Min(t.ema, float64(s)/float64(s+9)))
+	}
+	numbers, err := convert(tensors.FromFlatDataAndDimensions(flat, end-t.step, 2), t.dtype)
+	if err != nil {
+		return err
+	}
+	stats, err := t.exec.Exec1(numbers)
+	if err != nil {
+		return err
+	}
+	t.pending = append(t.pending, block{t.step, stats})
+	t.step = end
+	return nil
+}
+
+// read fetches the statistics of the blocks run since the last read and finds the first step that was not finite.
+func (t *training) read() error {
+	for _, b := range t.pending {
+		flat, err := floats(b.stats)
+		if err != nil {
+			return err
+		}
+		if err := b.stats.FinalizeAll(); err != nil {
+			return err
+		}
+		for i := 0; i+1 < len(flat) && t.failed == nil; i += 2 {
+			s := StepStats{Step: b.first + i/2 + 1, Loss: flat[i], GradientNorm: flat[i+1]}
+			if !finite(s.Loss) || !finite(s.GradientNorm) {
+				t.failed = &NonFiniteError{s}
+				t.step = s.Step - 1
+				break
+			}
+			t.history = append(t.history, s)
+		}
+	}
+	t.pending = t.pending[:0]
+	return t.failed
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// NonFiniteError says that the loss or its gradient was NaN or Inf at a step. The weights are those after the step
+// before it.
+type NonFiniteError struct{ StepStats }
+
+func (e *NonFiniteError) Error() string {
+	return fmt.Sprintf("step %d: loss %v with gradient norm %v: both must be finite; the weights of step %d are kept (a smaller learning rate, WithClipNorm, or standardised data may help)",
+		e.Step, e.Loss, e.GradientNorm, e.Step-1)
+}
+
+// FitStep is a training run after a block of steps.
+type FitStep struct {
+	Step  int // steps done
+	Total int // steps in all
+	run   *training
+}
+
+// Stats reads back the loss and gradient norm of every step done so far in this run, oldest first. Reading costs a
+// wait for the device: call it now and then, not after every step. It returns a [*NonFiniteError] when a step was not finite.
+func (s *FitStep) Stats() ([]StepStats, error) {
+	err := s.run.read()
+	return slices.Clone(s.run.history), err
+}
+
+// Fitted returns a copy of the model with the weights as they are now (their moving average, unless it is off).
+func (s *FitStep) Fitted() (*Fitted, error) { return s.run.fitted() }
+
+// FitSteps is [Fit] as an iterator: it trains a block of steps (see [WithUnroll]) each time round the loop and yields
+// the state of the run. An error, a cancelled ctx included, is yielded as the last pair. Checkpoints are written as
+// in Fit; leaving the loop early writes one too.
+//
+//	for step, err := range scorekit.FitSteps(ctx, backend, model, objective, data) {
+//		if err != nil {
+//			return err
+//		}
+//		…
+//	}
+func FitSteps(ctx context.Context, backend backends.Backend, model Model, objective Objective, data Data, options ...FitOption) iter.Seq2[*FitStep, error] {
+	return func(yield func(*FitStep, error) bool) {
+		t, err := startTraining(backend, model, objective, data, options)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer t.exec.Finalize()
+		if err := t.run(ctx, func(s *FitStep) bool { return yield(s, nil) }); err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+const fitName = "scorekit: Fit"
+
+func startTraining(backend backends.Backend, model Model, objective Objective, data Data, options []FitOption) (t *training, err error) {
+	err = guard(fitName, func() error {
+		t, err = newTraining(backend, model, objective, data, options)
+		return err
+	})
+	return t, err
+}
+
+// run trains to the end, until each returns false, or until something stops it. The checkpoint is written in
+// every case in which the weights are good.
+func (t *training) run(ctx context.Context, each func(*FitStep) bool) error {
+	return guard(fitName, func() error {
+		pace := newPacer("training", t.report, t.step, t.steps)
+		err := t.loop(ctx, pace, each)
+		if readErr := t.read(); err == nil {
+			err = readErr
+		}
+		pace.tell(t.step, t.recentLoss(), true)
+		return errors.Join(err, t.save())
+	})
+}
+
+func (t *training) loop(ctx context.Context, pace *pacer, each func(*FitStep) bool) error {
+	for t.step < t.steps {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("stopped after step %d of %d: %w", t.step, t.steps, context.Cause(ctx))
+		}
+		if err := t.advance(); err != nil {
+			return err
+		}
+		due := t.store != nil && t.step%t.checkpointN == 0
+		if pace.due(t.step) || due {
+			if err := t.read(); err != nil {
+				return err
+			}
+			pace.tell(t.step, t.recentLoss(), false)
+		}
+		if due {
+			if err := t.save(); err != nil {
+				return err
+			}
+		}
+		state := &FitStep{Step: t.step, Total: t.steps, run: t}
+		if t.callback != nil {
+			if err := t.callback(state); err != nil {
+				return fmt.Errorf("callback after step %d: %w", t.step, err)
+			}
+		}
+		if !each(state) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// recentLoss is the mean loss of the last steps read, NaN before the first.
+func (t *training) recentLoss() float64 {
+	n := min(len(t.history), 50)
+	if n == 0 {
+		return math.NaN()
+	}
+	sum := 0.0
+	for _, s := range t.history[len(t.history)-n:] {
+		sum += s.Loss
+	}
+	return sum / float64(n)
+}
+
+func isPureGo(b backends.Backend) bool { return b.Name() == "SimpleGo (go)" || b.String() == "go" }
