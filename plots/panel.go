@@ -1,0 +1,207 @@
+package plots
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// panel is one set of axes, or one picture without, and the texts around it.
+type panel struct {
+	title  string
+	keys   []key      // the legend, above the body
+	heads  []string   // titles of equal columns, above the body
+	bar    *colourBar // right of the body
+	axes   *plot.Plot // what the body holds
+	bare   bool       // no ticks at all
+	hideY  bool       // no ticks at the left
+	log    bool       // the vertical axis is logarithmic
+	aspect float64    // width of the body over its height
+	height vg.Length  // height of the body, where nothing else decides it
+}
+
+// key is one entry of a legend: a sample and its name.
+type key struct {
+	name   string
+	thumb  vg.Length // width of the sample
+	sample func(c *draw.Canvas)
+}
+
+func (k key) width() vg.Length {
+	return k.thumb + textGap + textStyle(labelSize, ink).Width(k.name)
+}
+
+// keyRows breaks the legend into rows no wider than the body.
+func (p *panel) keyRows(width vg.Length) (rows [][]key) {
+	const between = 12
+	var used vg.Length
+	for _, k := range p.keys {
+		if len(rows) == 0 || used+between+k.width() > width {
+			rows, used = append(rows, nil), -between
+		}
+		last := len(rows) - 1
+		rows[last] = append(rows[last], k)
+		used += between + k.width()
+	}
+	return rows
+}
+
+// lineHeight is the distance between two lines of the given size.
+func lineHeight(size vg.Length) vg.Length { return 1.3 * size }
+
+// measure returns the room that the texts need around a body of the given size.
+func (p *panel) measure(width, height vg.Length) margins {
+	body := vg.Rectangle{Max: vg.Point{X: width, Y: height}}
+	outer := p.around(body)
+	m := margins{
+		left: -outer.Min.X, right: outer.Max.X - width,
+		bottom: -outer.Min.Y, top: outer.Max.Y - height,
+	}
+	if p.bar != nil {
+		m.right += p.bar.width(height)
+	}
+	rows := p.keyRows(width)
+	for _, row := range rows {
+		if len(row) == 1 {
+			m.right = max(m.right, row[0].width()-width)
+		}
+	}
+	over := (titleStyle().Width(p.title) - width) / 2
+	m.left, m.right = max(m.left, over), max(m.right, over)
+	if len(p.heads) > 0 {
+		m.top += lineHeight(labelSize)
+		side := width / vg.Length(2*len(p.heads))
+		s := textStyle(labelSize, ink)
+		m.left = max(m.left, s.Width(p.heads[0])/2-side)
+		m.right = max(m.right, s.Width(p.heads[len(p.heads)-1])/2-side)
+	}
+	if len(rows) > 0 {
+		m.top += textGap + lineHeight(labelSize)*vg.Length(len(rows))
+	}
+	if p.title != "" {
+		m.top += textGap + lineHeight(titleSize)
+	}
+	return m
+}
+
+// around returns the rectangle in which the axes must be drawn for their data to fill the body.
+func (p *panel) around(body vg.Rectangle) vg.Rectangle {
+	p.setTicks(body.Size())
+	outer := body
+	for range 20 {
+		data := p.axes.DataCanvas(draw.Canvas{Rectangle: outer})
+		low, high := body.Min.Sub(data.Min), body.Max.Sub(data.Max)
+		outer.Min, outer.Max = outer.Min.Add(low), outer.Max.Add(high)
+		if math.Abs(float64(low.X))+math.Abs(float64(low.Y))+math.Abs(float64(high.X))+math.Abs(float64(high.Y)) < 1e-9 {
+			break
+		}
+	}
+	return outer
+}
+
+// setTicks chooses as many ticks as have room.
+func (p *panel) setTicks(size vg.Point) {
+	if p.bare {
+		return
+	}
+	n := func(l, each vg.Length) int { return min(max(int(l/each), 2), 6) }
+	p.axes.X.Tick.Marker = plot.TickerFunc(func(lo, hi float64) []plot.Tick { return linearTicks(lo, hi, n(size.X, 42)) })
+	p.axes.Y.Tick.Marker = plot.TickerFunc(func(lo, hi float64) []plot.Tick {
+		switch {
+		case p.hideY:
+			return nil
+		case p.log:
+			return logTicks(lo, hi)
+		}
+		return linearTicks(lo, hi, n(size.Y, 36))
+	})
+}
+
+// draw puts the panel on the canvas, its title right under top.
+func (p *panel) draw(c draw.Canvas, body vg.Rectangle, top vg.Length) {
+	outer := p.around(body)
+	p.axes.Draw(draw.Canvas{Canvas: c.Canvas, Rectangle: outer})
+	if p.bar != nil {
+		p.bar.draw(c, outer.Max.X, body)
+	}
+	y := outer.Max.Y
+	if len(p.heads) > 0 {
+		s := textStyle(labelSize, ink)
+		s.XAlign = draw.XCenter
+		w := body.Size().X / vg.Length(len(p.heads))
+		for i, head := range p.heads {
+			c.FillText(s, vg.Point{X: body.Min.X + w*(vg.Length(i)+0.5), Y: y + 0.35*labelSize}, head)
+		}
+		y += lineHeight(labelSize)
+	}
+	rows := p.keyRows(body.Size().X)
+	if len(rows) > 0 {
+		y += textGap
+	}
+	for i := len(rows) - 1; i >= 0; i-- {
+		x := body.Min.X
+		for _, k := range rows[i] {
+			cell := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
+				Min: vg.Point{X: x, Y: y}, Max: vg.Point{X: x + k.thumb, Y: y + labelSize}}}
+			k.sample(&cell)
+			c.FillText(textStyle(labelSize, ink), vg.Point{X: x + k.thumb + textGap, Y: y + 0.15*labelSize}, k.name)
+			x += k.width() + 12
+		}
+		y += lineHeight(labelSize)
+	}
+	if p.title != "" {
+		c.FillText(titleStyle(), vg.Point{X: (body.Min.X + body.Max.X) / 2, Y: top - titleSize}, p.title)
+	}
+}
+
+// checkText returns an error for a letter that the typeface would show as an empty box.
+func (p *panel) checkText() error {
+	texts := append([]string{p.title, p.axes.X.Label.Text, p.axes.Y.Label.Text}, p.heads...)
+	for _, k := range p.keys {
+		texts = append(texts, k.name)
+	}
+	if p.bar != nil {
+		texts = append(texts, p.bar.label)
+	}
+	face := plot.DefaultTextHandler.Cache().Lookup(textStyle(labelSize, ink).Font, labelSize).Face
+	for _, s := range texts {
+		for _, r := range s {
+			if i, err := face.GlyphIndex(nil, r); err != nil || i == 0 {
+				return fmt.Errorf("plots: text %q: the typeface has no %q", s, r)
+			}
+		}
+	}
+	return nil
+}
+
+// raster is a picture that fills the body, made at the body's size in dots.
+type raster func(width, height int) *image.NRGBA
+
+// Plot draws the picture.
+func (r raster) Plot(c draw.Canvas, _ *plot.Plot) {
+	size := c.Size()
+	w, h := int(math.Round(float64(size.X/dot))), int(math.Round(float64(size.Y/dot)))
+	c.DrawImage(c.Rectangle, r(w, h))
+}
+
+// frame draws the edge of the body: all of it around a part of the plane, only the left and lower side under a curve.
+type frame struct {
+	colour color.Color
+	open   bool
+}
+
+// Plot draws the lines.
+func (f frame) Plot(c draw.Canvas, _ *plot.Plot) {
+	style := draw.LineStyle{Color: f.colour, Width: thinLine}
+	low, high := c.Min, c.Max
+	edge := []vg.Point{{X: low.X, Y: high.Y}, low, {X: high.X, Y: low.Y}}
+	if !f.open {
+		edge = append(edge, high, edge[0], low)
+	}
+	c.StrokeLines(style, edge)
+}
