@@ -22,12 +22,50 @@ type Standardizer struct {
 // is 1. It returns an error when x is empty, not a matrix of float32 or float64, or holds a NaN or an infinity, which
 // is named by row and column.
 func Standardize(x *tensors.Tensor) (Standardizer, *tensors.Tensor, error) {
+	s, err := columns(x)
+	if err != nil {
+		return Standardizer{}, nil, fmt.Errorf("data: Standardize: %w", err)
+	}
+	for j, std := range s.Std {
+		if std == 0 {
+			s.Std[j] = 1
+		}
+	}
+	z, err := s.Apply(x)
+	return s, z, err
+}
+
+// StandardizeJointly is [Standardize] with one standard deviation for all columns, that of the centred matrix as a whole:
+// its root mean square becomes 1, and the proportions of the columns stay as they are. It is the choice for columns of
+// one unit, such as pixels, where a column that hardly varies should not be blown up. A matrix of equal rows is only
+// centred.
+func StandardizeJointly(x *tensors.Tensor) (Standardizer, *tensors.Tensor, error) {
+	s, err := columns(x)
+	if err != nil {
+		return Standardizer{}, nil, fmt.Errorf("data: StandardizeJointly: %w", err)
+	}
+	joint := 0.0
+	for _, std := range s.Std {
+		joint = math.Hypot(joint, std/math.Sqrt(float64(len(s.Std))))
+	}
+	if joint == 0 {
+		joint = 1
+	}
+	for j := range s.Std {
+		s.Std[j] = joint
+	}
+	z, err := s.Apply(x)
+	return s, z, err
+}
+
+// columns returns the mean and the standard deviation of each column.
+func columns(x *tensors.Tensor) (Standardizer, error) {
 	values, n, d, err := matrix(x)
 	if err == nil {
 		err = checkFinite(values, d)
 	}
 	if err != nil {
-		return Standardizer{}, nil, fmt.Errorf("data: Standardize: %w", err)
+		return Standardizer{}, err
 	}
 	s := Standardizer{Mean: make([]float64, d), Std: make([]float64, d)}
 	for j := range d {
@@ -36,15 +74,14 @@ func Standardize(x *tensors.Tensor) (Standardizer, *tensors.Tensor, error) {
 			column[i] = values[i*d+j]
 		}
 		if s.Mean[j], s.Std[j] = moments(column); math.IsInf(s.Std[j], 0) || math.IsInf(s.Mean[j], 0) {
-			return Standardizer{}, nil, fmt.Errorf("data: Standardize: column %d: its spread overflows: must be finite", j)
+			return Standardizer{}, fmt.Errorf("column %d: its spread overflows: must be finite", j)
 		}
 	}
-	z, err := s.Apply(x)
-	return s, z, err
+	return s, nil
 }
 
-// moments returns the mean and standard deviation, or 1 for it when all values are the same. They are taken relative
-// to the first value, so that the same values give exactly themselves and no spread.
+// moments returns the mean and standard deviation. They are taken relative to the first value, so that the same values
+// give exactly themselves and no spread.
 func moments(values []float64) (mean, std float64) {
 	origin := values[0]
 	for _, v := range values {
@@ -52,9 +89,6 @@ func moments(values []float64) (mean, std float64) {
 	}
 	for _, v := range values {
 		std = math.Hypot(std, (v-origin)-mean)
-	}
-	if std == 0 {
-		return origin, 1
 	}
 	return origin + mean, std / math.Sqrt(float64(len(values)))
 }

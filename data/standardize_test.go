@@ -115,3 +115,30 @@ func TestImpossibleStandardizers(t *testing.T) {
 		}
 	}
 }
+
+// Columns with standard deviations 1 and 7 are divided by √((1² + 7²)/2) = 5 both.
+func TestStandardizeJointly(t *testing.T) {
+	x := tensors.FromValue([][]float64{{2, 10}, {4, 24}})
+	s, z, err := data.StandardizeJointly(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, want := range []float64{3, 17} {
+		if math.Abs(s.Mean[j]-want) > 1e-12 || math.Abs(s.Std[j]-5) > 1e-12 {
+			t.Errorf("column %d: mean %v, std %v", j, s.Mean[j], s.Std[j])
+		}
+	}
+	for i, want := range [][]float64{{-0.2, -1.4}, {0.2, 1.4}} {
+		for j := range want {
+			if got := z.Value().([][]float64)[i][j]; math.Abs(got-want[j]) > 1e-12 {
+				t.Errorf("z[%d][%d] = %v, want %v", i, j, got, want[j])
+			}
+		}
+	}
+	if s, _, err := data.StandardizeJointly(tensors.FromValue([][]float64{{2, 3}, {2, 3}})); err != nil || s.Std[0] != 1 {
+		t.Errorf("equal rows: %v, %v", s, err)
+	}
+	if _, _, err := data.StandardizeJointly(tensors.FromValue([][]float64{{2, math.NaN()}})); err == nil {
+		t.Error("a NaN was taken")
+	}
+}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/gomlx/gomlx/backends"
 	"github.com/gomlx/gomlx/pkg/core/dtypes"
-	"github.com/gomlx/gomlx/pkg/core/graph"
 	"github.com/gomlx/gomlx/pkg/core/tensors"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 )
@@ -47,17 +46,13 @@ func Evaluate(backend backends.Backend, model Model, points any, sigma ...float6
 		if err != nil {
 			return err
 		}
-		before := numTrainable(vars)
+		score := complete(model, vars)
 		exec, err := mlctx.NewExec(backend, vars, func(vars *mlctx.Context, in []*Node) *Node {
 			var s *Node
 			if len(in) > 1 {
 				s = in[1]
 			}
-			s = bindScore(model)(vars, in[0], s)
-			if numTrainable(vars) != before {
-				panic(errMissingWeights(model))
-			}
-			return graph.StopGradient(s)
+			return score(vars, in[0], s)
 		})
 		if err != nil {
 			return err

@@ -268,3 +268,37 @@ func TestEnergyAsModel(t *testing.T) {
 		}
 	})
 }
+
+// The loss of the exact score of N(0, v) noised by σ is the floor ½d(1/σ² − 1/(v+σ²)), and a fitted score's is above it
+// by its Fisher divergence, here that of s = 0: ½d/(v+σ²).
+func TestEvaluateLoss(t *testing.T) {
+	testbackend.Each(t, func(t *testing.T, be backends.Backend) {
+		o := objective.Denoising{Sigma: 0.5}
+		g := gaussian(t, 1, 0, 0, 0)
+		floor, err := o.Floor(3, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		zero := scorekit.Score(func(_ *mlctx.Context, x, _ *Node) *Node { return graph.ZerosLike(x) })
+		for _, c := range []struct {
+			name  string
+			model scorekit.Model
+			want  float64
+		}{{"exact", g, floor}, {"zero", zero, floor + 0.5*3/1.25}} {
+			mean, se, err := scorekit.EvaluateLoss(be, c.model, o, g, 20_000, 5)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if se <= 0 || se > 0.05 {
+				t.Errorf("%s: standard error %v", c.name, se)
+			}
+			within(t, c.name, mean, c.want, 4*se)
+		}
+		_, _, err = scorekit.EvaluateLoss(be, g, objective.Denoising{}, g, 10, 0)
+		wantError(t, err, "scorekit: EvaluateLoss: ", "sigma 0")
+		_, _, err = scorekit.EvaluateLoss(be, g, o, g, 1, 0)
+		wantError(t, err, "1 examples: must be at least 2")
+		_, _, err = scorekit.EvaluateLoss(be, scorekit.Score(linear), o, g, 10, 0)
+		wantError(t, err, "has weights that were not given")
+	})
+}

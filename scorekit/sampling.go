@@ -153,7 +153,7 @@ func (c *chains) prepare() error {
 				x = graph.MulScalar(x, c.spread)
 			}
 		}
-		score := c.boundScore(vars)
+		score := complete(c.model, c.context)
 		state := c.sampler.Init(vars, rng, score, x)
 		if !state.X.Shape().Equal(x.Shape()) {
 			panic(fmt.Errorf("sampler %T changed the shape of its chains from %s to %s", c.sampler, x.Shape(), state.X.Shape()))
@@ -230,14 +230,14 @@ func rowNodes(rows *Node, k int) []*Node {
 	return list
 }
 
-// boundScore is the model's score with checks: of its shape, and that no weight is missing.
-func (c *chains) boundScore(vars *mlctx.Context) Score {
-	bound := bindScore(c.model)
-	return func(_ *mlctx.Context, x, sigma *Node) *Node {
-		before := numTrainable(vars)
+// complete is the model's score with checks: of its shape, and that no weight is missing from vars.
+func complete(model Model, vars *mlctx.Context) Score {
+	bound := bindScore(model)
+	before := numTrainable(vars)
+	return func(vars *mlctx.Context, x, sigma *Node) *Node {
 		s := bound(vars, x, sigma)
 		if numTrainable(vars) != before {
-			panic(errMissingWeights(c.model))
+			panic(errMissingWeights(model))
 		}
 		return s
 	}
@@ -270,7 +270,7 @@ func (c *chains) build(vars *mlctx.Context, in []*Node) []*Node {
 	steps := rows.Shape().Dimensions[0]
 	g := rows.Graph()
 	rng := random.New(in[atRandom], c.dtype, steps)
-	score := c.boundScore(vars)
+	score := complete(c.model, c.context)
 	state := State{X: in[atX], Aux: in[atAux:]}
 	watch := in[atWatch]
 	part := func(i int) *Node { return graph.Reshape(graph.Slice(watch, graph.AxisElem(i))) }

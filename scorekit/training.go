@@ -84,12 +84,17 @@ func newTraining(backend backends.Backend, model Model, objective Objective, dat
 	return t, nil
 }
 
-// defaultUnroll weighs the seconds that XLA needs to compile each unrolled step against what it saves.
+// defaultUnroll weighs the seconds that XLA needs to compile each unrolled step against what it saves: on the ring of the
+// README 4 steps a call are about 15 % and 8 about 35 % faster than one, for 1.5 and 2.5 more seconds.
 func defaultUnroll(backend backends.Backend, steps int) int {
-	if isPureGo(backend) || steps < 400 {
+	switch {
+	case isPureGo(backend) || steps < 400:
 		return 1
+	case steps < 5000:
+		return 4
+	default:
+		return 8
 	}
-	return 4
 }
 
 // prepare makes the context, fresh or from a checkpoint, and the executor.

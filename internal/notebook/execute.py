@@ -1,0 +1,133 @@
+"""Executes one notebook, cell by cell, and writes it and a page made from it.
+
+The caller writes the job as one line of JSON to standard input and reads one event a line from standard output. After each
+cell it answers with a line, "go on" or "stop": whether a cell failed is for the caller to judge.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import sys
+import time
+
+
+def main():
+    # Events have standard output to themselves: what libraries print goes to standard error.
+    events = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
+    os.dup2(2, 1)
+    job = json.loads(sys.stdin.readline())
+
+    def tell(event, **values):
+        print(json.dumps({"event": event, **values}), file=events, flush=True)
+
+    def stop(*_):
+        for name in ("SIGTERM", "SIGINT"):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
+        sys.exit(143)
+
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
+
+    import nbformat
+
+    book = nbformat.read(job["notebook"], as_version=4)
+    try:
+        execute(book, job, tell)
+    finally:
+        # What ran is written also when the rest did not.
+        output = pathlib.Path(job["output"])
+        replace(output.with_name(output.name + ".ipynb"), nbformat.writes(book) + "\n")
+    if job["html"]:
+        replace(output.with_name(output.name + ".html"), page(book, output, job))
+    tell("written")
+
+
+def execute(book, job, tell):
+    import nbclient
+    from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+
+    client = nbclient.NotebookClient(
+        book,
+        kernel_name=job["kernel"],
+        timeout=job["timeout"],
+        record_timing=False,
+        coalesce_streams=True,
+        shutdown_kernel="immediate",
+        resources={"metadata": {"path": job["folder"]}},
+    )
+    cells = [k for k, cell in enumerate(book.cells) if cell.cell_type == "code" and cell.source.strip()]
+    for cell in book.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    # Pages need to know what to colour the code as; asking the kernel would take seconds.
+    book.metadata.setdefault("language_info", {"name": "go", "mimetype": "text/x-go", "file_extension": ".go"})
+    group = None
+    try:
+        with client.setup_kernel():
+            group = getattr(client.km.provisioner, "pgid", None)
+            tell("kernel", cells=len(cells))
+            for count, k in enumerate(cells, start=1):
+                cell, begin, error = book.cells[k], time.monotonic(), ""
+                tell("start", cell=count)
+                try:
+                    client.execute_cell(cell, k)
+                except CellTimeoutError:
+                    error = f"not done after {job['timeout']} s"
+                except DeadKernelError:
+                    error = "the kernel died"
+                except CellExecutionError as failure:
+                    error = failure.evalue or failure.ename
+                told = [out for out in cell.outputs if out.output_type in ("stream", "error")]
+                tell("cell", cell=count, seconds=time.monotonic() - begin, source=cell.source, outputs=told, error=error)
+                if sys.stdin.readline().strip() != "go on":
+                    break
+            # The polite way takes seconds. The kernel's temporary files are in a folder that the caller removes.
+            kill(group)
+    finally:
+        kill(group)
+
+
+def kill(group):
+    """Ends the kernel and the cell's program, which is in its group."""
+    if group and hasattr(os, "killpg"):
+        try:
+            os.killpg(group, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
+def page(book, output, job):
+    """Returns the notebook as HTML that needs no network: its formulas use the MathJax that is put beside it."""
+    import importlib.util
+
+    from nbconvert import HTMLExporter
+
+    mathjax = output.parent / "mathjax"
+    if not mathjax.exists():
+        static = pathlib.Path(importlib.util.find_spec("jupyter_server_mathjax").origin).parent / "static"
+        part = mathjax.with_name(f"mathjax.{os.getpid()}.new")
+        shutil.copytree(static, part, ignore=shutil.ignore_patterns("mathmaps", "SVG"))
+        try:
+            part.rename(mathjax)
+        except OSError:
+            shutil.rmtree(part)
+    exporter = HTMLExporter(embed_images=True)
+    exporter.mathjax_url = "mathjax/MathJax.js?config=TeX-AMS-MML_HTMLorMML-full,Safe"
+    exporter.require_js_url = exporter.jquery_url = ""
+    html, _ = exporter.from_notebook_node(book, resources={"metadata": {"name": job["title"], "path": job["folder"]}})
+    # Of MathJax's fonts only these are there; without this it would ask for others first.
+    fonts = '{"HTML-CSS": {availableFonts: [], imageFont: null, preferredFont: null, webFont: "STIX-Web"}}'
+    config = f'<script type="text/x-mathjax-config">MathJax.Hub.Config({fonts});</script>\n</head>'
+    return html.replace("</head>", config, 1)
+
+
+def replace(path, text):
+    part = path.with_name(f".{path.name}.{os.getpid()}.new")
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+// Package notebooks_test executes the notebooks of this folder, each as a subtest.
+//
+//	go test ./notebooks              all of them
+//	go test ./notebooks -run /08     one
+//	go test -short ./...             everything but them
+//
+// What they need is set up first when it is missing. Executed notebooks and pages go to build/notebooks. Together they must
+// stay well below go test's limit of 10 minutes a package; on a slow machine give it more, -timeout 30m. When the limit
+// is near, the notebook at work is stopped and named.
+package notebooks_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/scorekit/lab/internal/notebook"
+	"github.com/scorekit/lab/internal/setup"
+)
+
+func TestNotebooks(t *testing.T) {
+	books, err := notebook.List(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if testing.Short() {
+		fmt.Printf("left out by -short: executing the %d notebooks\n", len(books))
+		return
+	}
+	ctx := t.Context()
+	if deadline, ok := t.Deadline(); ok {
+		var cancel context.CancelFunc
+		// Time enough to stop the kernel and report before go test ends the process.
+		ctx, cancel = context.WithDeadlineCause(ctx, deadline.Add(-15*time.Second),
+			errors.New("stopped because the time limit of go test is near: give more with -timeout 30m"))
+		defer cancel()
+	}
+	s, err := setup.Find(".", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Out = os.Stdout
+	if err := s.Ensure(ctx); err != nil {
+		t.Fatal(err)
+	}
+	runner := notebook.Runner{
+		Setup:   s,
+		Folder:  filepath.Join(s.Checkout, "build", "notebooks"),
+		Timeout: 10 * time.Minute,
+		HTML:    true,
+		Out:     os.Stdout,
+	}
+	for _, book := range books {
+		t.Run(book.Name, func(t *testing.T) {
+			if _, err := runner.Run(ctx, book); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

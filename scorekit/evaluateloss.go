@@ -1,0 +1,84 @@
+package scorekit
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gomlx/gomlx/backends"
+	"github.com/gomlx/gomlx/pkg/core/dtypes"
+	"github.com/gomlx/gomlx/pkg/core/graph"
+	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
+
+	"github.com/scorekit/lab/scorekit/random"
+)
+
+// EvaluateLoss returns the mean of objective over n fresh examples of data, and the standard error of that mean, for a
+// model as it is: a trained one, or an exact score to compare it with. The same seed gives the same examples and
+// noise.
+//
+// It returns an error for impossible settings, for fewer than two examples, for a model whose weights are missing, and
+// for a loss that is not finite.
+func EvaluateLoss(backend backends.Backend, model Model, objective Objective, data Data, n int, seed int64) (mean, standardError float64, err error) {
+	err = guard("scorekit: EvaluateLoss", func() error {
+		if backend == nil || model == nil || objective == nil || data == nil {
+			return fmt.Errorf("backend, model, objective and data must be given")
+		}
+		if n < 2 {
+			return fmt.Errorf("%d examples: must be at least 2", n)
+		}
+		if err := validate(model, objective, data); err != nil {
+			return err
+		}
+		dtype := dtypes.Float32
+		if m, ok := model.(typed); ok {
+			dtype = m.DType()
+		}
+		vars, err := modelVars(model, nil)
+		if err != nil {
+			return err
+		}
+		state, err := random.Seed(seed)
+		if err != nil {
+			return err
+		}
+		score, dataVars := complete(model, vars), mlctx.New().Checked(false)
+		// The examples are drawn by a graph of their own, whose context holds the data; the model's holds the weights.
+		draw, err := mlctx.NewExec(backend, dataVars, func(vars *mlctx.Context, state *Node) (x, next *Node) {
+			rng := random.New(state, dtype, 1)
+			x = data.Batch(vars, rng, n)
+			checkBatch(x, n, data.Shape())
+			return x, rng.State()
+		})
+		if err != nil {
+			return err
+		}
+		defer draw.Finalize()
+		x, state, err := draw.Exec2(state)
+		if err != nil {
+			return err
+		}
+		exec, err := mlctx.NewExec(backend, vars, func(vars *mlctx.Context, state, x *Node) *Node {
+			loss := objective.Loss(vars, random.New(state, dtype, 1), score, x)
+			mean := graph.ReduceAllMean(loss)
+			return graph.Stack([]*Node{mean, graph.ReduceAllMean(graph.Square(graph.Sub(loss, mean)))}, 0)
+		})
+		if err != nil {
+			return err
+		}
+		defer exec.Finalize()
+		out, err := exec.Exec1(state, x)
+		if err != nil {
+			return err
+		}
+		moments, err := floats(out)
+		if err != nil {
+			return err
+		}
+		mean, standardError = moments[0], math.Sqrt(moments[1]/float64(n-1))
+		if !finite(mean) || !finite(standardError) {
+			return fmt.Errorf("the loss is %v with standard error %v: both must be finite", mean, standardError)
+		}
+		return nil
+	})
+	return mean, standardError, err
+}
