@@ -79,6 +79,7 @@ func TestBadInputIsNamed(t *testing.T) {
 		{figure(ImageGrid{Images: images, Pixels: Pixels{Height: 2, Width: 2}}), "must be Height × Width, 2 × 2"},
 		{figure(ImageGrid{Images: row(1, 2)}), "must be [n, h·w]"},
 		{figure(ImageGrid{Images: images, Columns: -1}), "-1 columns"},
+		{figure(ImageGrid{Images: images, Rows: -1}), "-1 rows"},
 		{figure(ImageGrid{Images: images, Pixels: Pixels{Height: 2, Width: 3, Min: 1, Max: 1}}), "Min below Max"},
 		{figure(PointStrip{}), "point strip: no frames"},
 		{figure(PointStrip{Frames: []Frame{{"σ = 1", points(nan, 0)}}}), "frame 0 (σ = 1): row 0, column 0: NaN"},

@@ -19,6 +19,8 @@ type ImageGrid struct {
 	Images *tensors.Tensor
 	// Columns is the number of images in a row. 0 takes the root of their number, rounded up.
 	Columns int
+	// Rows is the largest number of rows: images beyond them are left out. 0 draws all.
+	Rows int
 	Pixels
 }
 
@@ -33,7 +35,7 @@ type Pixels struct {
 }
 
 // Figure draws the grid. It returns an error for no images, a shape that is not of images, a value that is not finite,
-// a negative number of columns, and Min not below Max.
+// a negative number of columns or rows, and Min not below Max.
 func (g ImageGrid) Figure() (*Figure, error) {
 	f, err := g.figure()
 	if err != nil {
@@ -46,6 +48,9 @@ func (g ImageGrid) figure() (*Figure, error) {
 	if g.Columns < 0 {
 		return nil, fmt.Errorf("%d columns: must be 0 or more", g.Columns)
 	}
+	if g.Rows < 0 {
+		return nil, fmt.Errorf("%d rows: must be 0 or more", g.Rows)
+	}
 	images, err := g.read("images", g.Images)
 	if err != nil {
 		return nil, err
@@ -56,6 +61,10 @@ func (g ImageGrid) figure() (*Figure, error) {
 		columns = int(math.Ceil(math.Sqrt(float64(n))))
 	}
 	columns = min(columns, n)
+	if g.Rows > 0 && g.Rows*columns < n {
+		n = g.Rows * columns
+		images.grey = images.grey[:n]
+	}
 	t := tiles{images, columns, (n + columns - 1) / columns}
 	alt := fmt.Sprintf("Grid of %d images", n)
 	if g.Title != "" {

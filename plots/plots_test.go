@@ -257,6 +257,17 @@ func TestImageGridOrder(t *testing.T) {
 	}
 }
 
+func TestImageGridLeavesRowsOut(t *testing.T) {
+	images := tensors.FromFlatDataAndDimensions(make([]float32, 7*4), 7, 4)
+	for rows, want := range map[int]int{0: 4, 1: 1, 2: 2, 9: 4} {
+		_, body := render(t, must(t, ImageGrid{Images: images, Columns: 2, Rows: rows}), nil)
+		tile := (body.Dx() - imageGap) / 2
+		if got := (body.Dy() + imageGap) / (tile + imageGap); got != want {
+			t.Errorf("Rows %d: %d rows drawn, want %d", rows, got, want)
+		}
+	}
+}
+
 func TestImageRange(t *testing.T) {
 	images := tensors.FromFlatDataAndDimensions([]float64{-5, -1, 0, 1}, 4, 1, 1)
 	for _, c := range []struct {

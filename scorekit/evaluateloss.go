@@ -41,22 +41,11 @@ func EvaluateLoss(backend backends.Backend, model Model, objective Objective, da
 		if err != nil {
 			return err
 		}
-		score, dataVars := complete(model, vars), mlctx.New().Checked(false)
-		// The examples are drawn by a graph of their own, whose context holds the data; the model's holds the weights.
-		draw, err := mlctx.NewExec(backend, dataVars, func(vars *mlctx.Context, state *Node) (x, next *Node) {
-			rng := random.New(state, dtype, 1)
-			x = data.Batch(vars, rng, n)
-			checkBatch(x, n, data.Shape())
-			return x, rng.State()
-		})
+		x, state, err := drawBatch(backend, data, n, state, dtype)
 		if err != nil {
 			return err
 		}
-		defer draw.Finalize()
-		x, state, err := draw.Exec2(state)
-		if err != nil {
-			return err
-		}
+		score := complete(model, vars)
 		exec, err := mlctx.NewExec(backend, vars, func(vars *mlctx.Context, state, x *Node) *Node {
 			loss := objective.Loss(vars, random.New(state, dtype, 1), score, x)
 			mean := graph.ReduceAllMean(loss)

@@ -63,6 +63,8 @@ def execute(book, job, tell):
             cell.outputs, cell.execution_count = [], None
     # Pages need to know what to colour the code as; asking the kernel would take seconds.
     book.metadata.setdefault("language_info", {"name": "go", "mimetype": "text/x-go", "file_extension": ".go"})
+    # Jupyter stores an empty name where the kernel gives none, and pages would be coloured as Python.
+    book.metadata["language_info"]["pygments_lexer"] = "go"
     group = None
     try:
         with client.setup_kernel():

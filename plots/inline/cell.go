@@ -1,0 +1,53 @@
+package inline
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+
+	"github.com/scorekit/lab/plots"
+)
+
+// Must returns v, and ends the cell with err where there is one: a cell that panics fails, and shows the error.
+func Must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// Must2 is [Must] for a call with two results beside the error.
+func Must2[T, U any](v T, w U, err error) (T, U) {
+	if err != nil {
+		panic(err)
+	}
+	return v, w
+}
+
+// Figure makes a figure and shows it in one: Figure(plots.Scatter{…}.Figure()). It ends the cell with an error of either.
+func Figure(figure *plots.Figure, err error) {
+	if err == nil {
+		err = Show(figure)
+	}
+	if err != nil {
+		panic(err)
+	}
+}
+
+// AtMost prints a number beside the limit that it must not pass, and ends the cell where it does or is NaN: what a
+// notebook claims it also checks.
+func AtMost(what string, value, limit float64) {
+	if !(value <= limit) {
+		panic(fmt.Errorf("%s is %.4g: must be at most %.4g", what, value, limit))
+	}
+	fmt.Printf("✓ %s is %.4g (at most %.4g)\n", what, value, limit)
+}
+
+// Context returns a context that ends when the cell is interrupted, so that a long run stops cleanly and keeps what it
+// has.
+func Context() context.Context {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	context.AfterFunc(ctx, stop) // a second interrupt ends the program
+	return ctx
+}
