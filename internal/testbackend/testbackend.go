@@ -23,7 +23,7 @@ import (
 func Each(t *testing.T, f func(t *testing.T, b backends.Backend)) {
 	t.Helper()
 	t.Run("go", func(t *testing.T) { f(t, Go(t)) })
-	if reason := leftOut(); reason != "" && !required() {
+	if reason := LeftOut(); reason != "" && !required() {
 		announce(reason)
 		return
 	}
@@ -46,7 +46,7 @@ func Go(t testing.TB) backends.Backend {
 // XLA returns the XLA backend, or false where it is left out; for what pure Go cannot do.
 func XLA(t testing.TB) (backends.Backend, bool) {
 	t.Helper()
-	if reason := leftOut(); reason != "" {
+	if reason := LeftOut(); reason != "" {
 		if required() {
 			t.Fatalf("SCOREKIT_REQUIRE_XLA=1, but %s", reason)
 		}
@@ -75,9 +75,9 @@ func asksXLA(asked string) bool {
 	return name == "xla" || name == "stablehlo" || name == "shlo" || name == "hlo"
 }
 
-// leftOut says why there is no XLA to test on, or returns "" where there is. A list of plugins that cannot be read is
+// LeftOut says why there is no XLA to test on, or returns "" where there is. A list of plugins that cannot be read is
 // left to the opening, which says what is wrong with it.
-func leftOut() string {
+func LeftOut() string {
 	if err := backend.Supported(); err != nil {
 		return strings.TrimPrefix(err.Error(), "scorekit: backend: ")
 	}
