@@ -7,6 +7,8 @@ import (
 
 	"github.com/gomlx/gomlx/pkg/core/dtypes"
 	"github.com/gomlx/gomlx/pkg/core/tensors"
+
+	"github.com/scorekit/lab/scorekit"
 )
 
 // Set is a data set held on the host: one example a row.
@@ -32,13 +34,11 @@ func (s Set) Dims() (n, d int) {
 // Validate returns an error when the set is empty or not [n, d], a value is NaN or infinite (the error names its row
 // and column, counted from 0), there are not as many labels as rows, or the image sides do not multiply to d.
 func (s Set) Validate() error {
-	values, n, d, err := matrix(s.X)
+	rows, err := finite(s.X)
 	if err != nil {
 		return fmt.Errorf("data: %s: %w", s.title(), err)
 	}
-	if err := checkFinite(values, d); err != nil {
-		return fmt.Errorf("data: %s: %w", s.title(), err)
-	}
+	n, d := len(rows), len(rows[0])
 	if s.Labels != nil && len(s.Labels) != n {
 		return fmt.Errorf("data: %s: %d labels for %d rows: must be as many", s.title(), len(s.Labels), n)
 	}
@@ -57,13 +57,9 @@ func (s Set) title() string {
 
 // Rows returns a copy of the examples. It returns nil for an empty set.
 func (s Set) Rows() [][]float64 {
-	values, n, d, err := matrix(s.X)
+	rows, err := matrix(s.X)
 	if err != nil {
 		return nil
-	}
-	rows := make([][]float64, n)
-	for i := range rows {
-		rows[i] = values[i*d : (i+1)*d : (i+1)*d]
 	}
 	return rows
 }
@@ -86,11 +82,12 @@ func (s Set) Split(fraction float64, seed int64) (first, rest Set, err error) {
 // pick returns the set of the given rows, in their order.
 func (s Set) pick(rows []int) Set {
 	picked := s
-	values, _, d, _ := matrix(s.X)
+	all := s.Rows()
+	_, d := s.Dims()
 	chosen := make([]float64, 0, len(rows)*d)
 	picked.Labels = nil
 	for _, i := range rows {
-		chosen = append(chosen, values[i*d:(i+1)*d]...)
+		chosen = append(chosen, all[i]...)
 		if s.Labels != nil {
 			picked.Labels = append(picked.Labels, s.Labels[i])
 		}
@@ -99,38 +96,34 @@ func (s Set) pick(rows []int) Set {
 	return picked
 }
 
-// matrix returns a copy of x's values, row-major, if x is a matrix of float32 or float64 with something in it.
-func matrix(x *tensors.Tensor) (values []float64, n, d int, err error) {
+// matrix returns a copy of x's rows, if x is a matrix of float32 or float64 with something in it.
+func matrix(x *tensors.Tensor) ([][]float64, error) {
 	if x == nil || x.Size() == 0 {
-		return nil, 0, 0, fmt.Errorf("no examples: must have at least one")
+		return nil, fmt.Errorf("no examples: must have at least one")
 	}
 	if x.Rank() != 2 {
-		return nil, 0, 0, fmt.Errorf("examples of shape %s: must be [n, d]", x.Shape())
+		return nil, fmt.Errorf("examples of shape %s: must be [n, d]", x.Shape())
 	}
-	switch x.DType() {
-	case dtypes.Float64:
-		values, err = tensors.CopyFlatData[float64](x)
-	case dtypes.Float32:
-		var narrow []float32
-		narrow, err = tensors.CopyFlatData[float32](x)
-		values = make([]float64, len(narrow))
-		for i, v := range narrow {
-			values[i] = float64(v)
-		}
-	default:
-		err = fmt.Errorf("examples of dtype %s: must be float32 or float64", x.DType())
+	if x.DType() != dtypes.Float32 && x.DType() != dtypes.Float64 {
+		return nil, fmt.Errorf("examples of dtype %s: must be float32 or float64", x.DType())
 	}
-	return values, x.Shape().Dimensions[0], x.Shape().Dimensions[1], err
+	return scorekit.Rows(x)
 }
 
-// checkFinite returns an error that names the row and column of the first NaN or infinity.
-func checkFinite(values []float64, d int) error {
-	for i, v := range values {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("value %v in row %d, column %d: must be finite", v, i/d, i%d)
+// finite is matrix with an error that names the row and column of the first NaN or infinity.
+func finite(x *tensors.Tensor) ([][]float64, error) {
+	rows, err := matrix(x)
+	if err != nil {
+		return nil, err
+	}
+	for i, row := range rows {
+		for j, v := range row {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, fmt.Errorf("value %v in row %d, column %d: must be finite", v, i, j)
+			}
 		}
 	}
-	return nil
+	return rows, nil
 }
 
 // tensor makes a matrix with d columns of row-major values.

@@ -60,18 +60,16 @@ func StandardizeJointly(x *tensors.Tensor) (Standardizer, *tensors.Tensor, error
 
 // columns returns the mean and the standard deviation of each column.
 func columns(x *tensors.Tensor) (Standardizer, error) {
-	values, n, d, err := matrix(x)
-	if err == nil {
-		err = checkFinite(values, d)
-	}
+	rows, err := finite(x)
 	if err != nil {
 		return Standardizer{}, err
 	}
+	d := len(rows[0])
 	s := Standardizer{Mean: make([]float64, d), Std: make([]float64, d)}
 	for j := range d {
-		column := make([]float64, n)
-		for i := range column {
-			column[i] = values[i*d+j]
+		column := make([]float64, len(rows))
+		for i, row := range rows {
+			column[i] = row[j]
 		}
 		if s.Mean[j], s.Std[j] = moments(column); math.IsInf(s.Std[j], 0) || math.IsInf(s.Mean[j], 0) {
 			return Standardizer{}, fmt.Errorf("column %d: its spread overflows: must be finite", j)
@@ -126,18 +124,18 @@ func (s Standardizer) each(verb string, x *tensors.Tensor, f func(v, mean, std f
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	values, _, d, err := matrix(x)
-	if err == nil {
-		err = checkFinite(values, d)
-	}
-	if err == nil && d != len(s.Mean) {
-		err = fmt.Errorf("rows of %d for %d columns: must be as many", d, len(s.Mean))
+	rows, err := finite(x)
+	if err == nil && len(rows[0]) != len(s.Mean) {
+		err = fmt.Errorf("rows of %d for %d columns: must be as many", len(rows[0]), len(s.Mean))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("data: Standardizer: %s: %w", verb, err)
 	}
-	for i, v := range values {
-		values[i] = f(v, s.Mean[i%d], s.Std[i%d])
+	var values []float64
+	for _, row := range rows {
+		for j, v := range row {
+			values = append(values, f(v, s.Mean[j], s.Std[j]))
+		}
 	}
-	return tensor(values, d, x.DType()), nil
+	return tensor(values, len(s.Mean), x.DType()), nil
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/gomlx/gomlx/backends"
 	"github.com/gomlx/gomlx/pkg/core/dtypes"
 	"github.com/gomlx/gomlx/pkg/core/graph"
-	"github.com/gomlx/gomlx/pkg/core/tensors"
 
 	"github.com/scorekit/lab/data"
 	"github.com/scorekit/lab/internal/testbackend"
+	"github.com/scorekit/lab/internal/testvalues"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/density"
 	"github.com/scorekit/lab/scorekit/random"
@@ -191,11 +191,7 @@ func logDensity(t *testing.T, b backends.Backend, logp func(x *data.Node) *data.
 	if err != nil {
 		t.Fatal(err)
 	}
-	values, err := tensors.CopyFlatData[float64](result)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return values
+	return testvalues.Flat(t, result)
 }
 
 // The density of the curves is the integral along them, here taken by the trapezoid rule with 20,000 steps, whose error

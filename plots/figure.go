@@ -30,6 +30,16 @@ type Figure struct {
 	columns int
 }
 
+// single returns the figure of one panel, described by what it shows, its title, and more where there is more to say.
+func single(p *panel, what string, more ...string) *Figure {
+	for _, words := range append([]string{p.title}, more...) {
+		if words != "" {
+			what += ": " + words
+		}
+	}
+	return &Figure{panels: []*panel{p}, columns: 1, Alt: what + "."}
+}
+
 // Row sets the panels of all figures side by side, at one height. It returns an error where there is no figure or one
 // is nil.
 func Row(figures ...*Figure) (*Figure, error) {

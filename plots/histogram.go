@@ -87,11 +87,7 @@ func (h Histogram) figure() (*Figure, error) {
 	if math.IsInf(p.axes.X.Max-p.axes.X.Min, 0) || math.IsInf(p.axes.Y.Max, 0) {
 		return nil, errors.New("values and curves too far apart to draw")
 	}
-	alt := "Histogram"
-	if h.Title != "" {
-		alt += ": " + h.Title
-	}
-	return &Figure{panels: []*panel{p}, columns: 1, Alt: alt + "."}, nil
+	return single(p, "Histogram"), nil
 }
 
 func (c Curve) line() (*plotter.Line, error) {

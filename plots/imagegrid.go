@@ -66,11 +66,7 @@ func (g ImageGrid) figure() (*Figure, error) {
 		images.grey = images.grey[:n]
 	}
 	t := tiles{images, columns, (n + columns - 1) / columns}
-	alt := fmt.Sprintf("Grid of %d images", n)
-	if g.Title != "" {
-		alt += ": " + g.Title
-	}
-	return &Figure{panels: []*panel{t.panel(g.Title, 0)}, columns: 1, Alt: alt + "."}, nil
+	return single(t.panel(g.Title, 0), fmt.Sprintf("Grid of %d images", n)), nil
 }
 
 // pictures are images as bytes, row after row from the top.

@@ -163,11 +163,7 @@ func (l LossCurve) figure() (*Figure, error) {
 		}
 		y.Min, y.Max = y.Min-room, y.Max+room
 	}
-	alt := "Loss curve"
-	if l.Title != "" {
-		alt += ": " + l.Title
-	}
-	return &Figure{panels: []*panel{p}, columns: 1, Alt: alt + "."}, nil
+	return single(p, "Loss curve"), nil
 }
 
 // curvePanel returns axes of two different quantities.

@@ -77,14 +77,7 @@ func (s Scatter) figure() (*Figure, error) {
 			p.keys = append(p.keys, key{label, 6, dotSample(series[i%len(series)])})
 		}
 	}
-	alt := "Scatter plot"
-	if s.Title != "" {
-		alt += ": " + s.Title
-	}
-	if names[0] != "" {
-		alt += ": " + strings.Join(names, ", ")
-	}
-	return &Figure{panels: []*panel{p}, columns: 1, Alt: alt + "."}, nil
+	return single(p, "Scatter plot", strings.Join(names, ", ")), nil
 }
 
 // windowOf returns w, or where it is zero a window around all points.

@@ -57,12 +57,11 @@ func (s Setup) toolsStep() step {
 			if err := os.RemoveAll(fresh); err != nil {
 				return "", err
 			}
-			command := []string{"go", "install", "-ldflags=-s -w"}
+			var paths []string
 			for _, t := range kernelTools {
-				command = append(command, t.path)
+				paths = append(paths, t.path)
 			}
-			environ := append(os.Environ(), "GOBIN="+fresh, "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
-			if _, err := (tool{dir: s.Checkout, environ: environ, log: s.logFile("gonb"), command: command}).run(ctx); err != nil {
+			if err := s.compile(ctx, "gonb", fresh, "install", paths...); err != nil {
 				return "", err
 			}
 			return "", moveInto(fresh, home.Bin(s.Home))
@@ -99,9 +98,7 @@ func (s Setup) launcherStep() step {
 			built := in(fresh, filepath.Base(LauncherProgram(s.Home)))
 			stand := in(fresh, "shim", kernel.Program("go"))
 			for _, out := range []string{built, stand} {
-				command := []string{"go", "build", "-ldflags=-s -w", "-o", out, "./internal/kernel/launcher"}
-				environ := append(os.Environ(), "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
-				if _, err := (tool{dir: s.Checkout, environ: environ, log: s.logFile("launcher"), command: command}).run(ctx); err != nil {
+				if err := s.compile(ctx, "launcher", fresh, "build", "-o", out, "./internal/kernel/launcher"); err != nil {
 					return "", err
 				}
 			}
@@ -111,6 +108,15 @@ func (s Setup) launcherStep() step {
 			return "", moveInto(fresh, home.Bin(s.Home))
 		},
 	}
+}
+
+// compile runs "go install", which puts programs into the folder bin, or "go build" in the checkout, for this machine
+// whatever GOOS and GOARCH are set to.
+func (s Setup) compile(ctx context.Context, log, bin, verb string, arguments ...string) error {
+	command := append([]string{"go", verb, "-ldflags=-s -w"}, arguments...)
+	environ := append(os.Environ(), "GOBIN="+bin, "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
+	_, err := tool{dir: s.Checkout, environ: environ, log: s.logFile(log), command: command}.run(ctx)
+	return err
 }
 
 // LauncherProgram returns the path of the program that Jupyter starts for a notebook.

@@ -1,9 +1,7 @@
 package autodiff_test
 
 import (
-	"encoding/json"
 	"math"
-	"os"
 	"testing"
 
 	"github.com/gomlx/gomlx/backends"
@@ -12,6 +10,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/tensors"
 
 	"github.com/scorekit/lab/internal/testbackend"
+	"github.com/scorekit/lab/internal/testvalues"
 	"github.com/scorekit/lab/scorekit/autodiff"
 	"github.com/scorekit/lab/scorekit/random"
 )
@@ -43,13 +42,7 @@ type reference struct {
 func load(t *testing.T) reference {
 	t.Helper()
 	var r reference
-	text, err := os.ReadFile("testdata/hutchinson.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &r); err != nil {
-		t.Fatal(err)
-	}
+	testvalues.Read(t, "hutchinson.json", &r)
 	if len(r.Cases) != 4 {
 		t.Fatalf("%d cases, want 4", len(r.Cases))
 	}

@@ -2,6 +2,7 @@ package density_test
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/shapes"
 
 	"github.com/scorekit/lab/internal/testbackend"
+	"github.com/scorekit/lab/internal/testvalues"
 	"github.com/scorekit/lab/scorekit/density"
 	"github.com/scorekit/lab/scorekit/random"
 )
@@ -110,19 +112,19 @@ func TestWeights(t *testing.T) {
 	gaussian, mixture := must[density.Gaussian](t), must[density.Mixture](t)
 	a, b, c := gaussian(density.Isotropic([]float64{-1}, 1)), gaussian(density.Isotropic([]float64{5}, 1)), gaussian(density.Isotropic([]float64{1}, 1))
 	m := mixture(density.NewMixture([]float64{1.5e308, 0, 0.5e308}, a, b, c))
-	near(t, "weights", m.Weights(), []float64{0.75, 0.25}, 1e-15)
+	testvalues.Near(t, "weights", m.Weights(), []float64{0.75, 0.25}, 1e-15)
 	if got := m.Components(); len(got) != 2 || got[1].Mean()[0] != 1 {
 		t.Errorf("components %v: want the first and the last", got)
 	}
-	near(t, "mean", m.Mean(), []float64{-0.5}, 1e-15)
-	near(t, "covariance", m.Cov()[0], []float64{1.75}, 1e-15) // 1 + 0.75·0.25·2²
+	testvalues.Near(t, "mean", m.Mean(), []float64{-0.5}, 1e-15)
+	testvalues.Near(t, "covariance", m.Cov()[0], []float64{1.75}, 1e-15) // 1 + 0.75·0.25·2²
 
 	// The component is the number of cumulative weights that the uniform draw has reached: 0.75 is the second's.
-	got := run(t, testbackend.Go(t), dtypes.Float64, func(in inputs) []*density.Node {
-		rng := random.Listed(in.g, in.points([][]float64{{0.1}, {0.74}, {0.75}, {0.99}}), in.points([][]float64{{0}, {1}, {0}, {-2}}))
+	got := testvalues.RunIn(t, testbackend.Go(t), dtypes.Float64, func(in testvalues.Inputs) []*density.Node {
+		rng := random.Listed(in.Graph, in.Of([][]float64{{0.1}, {0.74}, {0.75}, {0.99}}), in.Of([][]float64{{0}, {1}, {0}, {-2}}))
 		return []*density.Node{m.Batch(nil, rng, 4)}
 	})
-	near(t, "draws", got[0], []float64{-1, 0, 1, -1}, 1e-15)
+	testvalues.Near(t, "draws", got[0], []float64{-1, 0, 1, -1}, 1e-15)
 }
 
 // A value stays as it was made, whatever is done to what went in or came out.
@@ -132,8 +134,8 @@ func TestValuesDoNotChange(t *testing.T) {
 	m := must[density.Mixture](t)(density.NewMixture(weights, g, g))
 	mean[0], cov[0][0], weights[0] = 9, 9, 9
 	g.Mean()[0], g.Cov()[0][0], m.Weights()[0], m.Components()[0] = 9, 9, 9, density.Gaussian{}
-	near(t, "mean", g.Mean(), []float64{1, 2}, 0)
-	near(t, "covariance", flatten(g.Cov()), []float64{2, 1, 1, 3}, 1e-15)
-	near(t, "weights", m.Weights(), []float64{0.5, 0.5}, 0)
-	near(t, "mixture's mean", m.Mean(), []float64{1, 2}, 1e-15)
+	testvalues.Near(t, "mean", g.Mean(), []float64{1, 2}, 0)
+	testvalues.Near(t, "covariance", slices.Concat(g.Cov()...), []float64{2, 1, 1, 3}, 1e-15)
+	testvalues.Near(t, "weights", m.Weights(), []float64{0.5, 0.5}, 0)
+	testvalues.Near(t, "mixture's mean", m.Mean(), []float64{1, 2}, 1e-15)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/graph"
 
 	"github.com/scorekit/lab/internal/testbackend"
+	"github.com/scorekit/lab/internal/testvalues"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/density"
 	"github.com/scorekit/lab/scorekit/random"
@@ -65,11 +66,11 @@ func TestNoiseLevelOfEachPoint(t *testing.T) {
 	levels := []float64{0, 0.25, 3}
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
 		list := examples(t)
-		got := run(t, b, dtypes.Float64, func(in inputs) []*density.Node {
+		got := testvalues.RunIn(t, b, dtypes.Float64, func(in testvalues.Inputs) []*density.Node {
 			var out []*density.Node
 			for _, e := range list {
-				x := in.points(grid(e.p.Shape()[0], len(levels)))
-				sigma := in.levels(levels)
+				x := in.Of(grid(e.p.Shape()[0], len(levels)))
+				sigma := in.Of(levels)
 				logp := e.p.LogDensityNoised(x, sigma)
 				out = append(out, logp, e.p.Score(nil, x, sigma), graph.Gradient(graph.ReduceAllSum(logp), x)[0])
 				for _, s := range levels {
@@ -90,9 +91,9 @@ func TestNoiseLevelOfEachPoint(t *testing.T) {
 				logp = append(logp, g[3+2*row][row])
 				score = append(score, g[4+2*row][row*d:(row+1)*d]...)
 			}
-			near(t, e.name+" log-density", g[0], logp, 1e-12)
-			near(t, e.name+" score", g[1], score, 1e-12)
-			near(t, e.name+" gradient", g[2], score, 1e-12)
+			testvalues.Near(t, e.name+" log-density", g[0], logp, 1e-12)
+			testvalues.Near(t, e.name+" score", g[1], score, 1e-12)
+			testvalues.Near(t, e.name+" gradient", g[2], score, 1e-12)
 		}
 	})
 }
@@ -117,7 +118,7 @@ func TestDraws(t *testing.T) {
 		list := examples(t)
 		exec, err := graph.NewExec(b, func(state *density.Node) []*density.Node {
 			rng := random.New(state, dtypes.Float64, 1)
-			in := inputs{state.Graph(), dtypes.Float64}
+			in := testvalues.Inputs{Graph: state.Graph(), DType: dtypes.Float64}
 			var out []*density.Node
 			for _, e := range list {
 				d := e.p.Shape()[0]
@@ -125,9 +126,9 @@ func TestDraws(t *testing.T) {
 				if !slices.Equal(y.Shape().Dimensions, []int{n, d}) {
 					panic("draws of another shape")
 				}
-				away := graph.Sub(y, in.points([][]float64{e.p.Mean()}))
+				away := graph.Sub(y, in.Of([][]float64{e.p.Mean()}))
 				products := graph.Reshape(graph.Mul(graph.InsertAxes(away, 1), graph.InsertAxes(away, 2)), n, d*d)
-				x := graph.Add(in.points([][]float64{e.p.Mean()}), graph.DivScalar(in.points(grid(d, 3)), 3))
+				x := graph.Add(in.Of([][]float64{e.p.Mean()}), graph.DivScalar(in.Of(grid(d, 3)), 3))
 				apart := graph.ReduceSum(graph.Square(graph.Sub(graph.InsertAxes(y, 1), graph.InsertAxes(x, 0))), 2)
 				kernel := graph.MulScalar(graph.Exp(graph.MulScalar(apart, -0.5/(sigma*sigma))), math.Pow(2*math.Pi*sigma*sigma, -0.5*float64(d)))
 				for _, v := range []*density.Node{y, products, kernel} {
@@ -157,9 +158,9 @@ func TestDraws(t *testing.T) {
 		}
 		for i, e := range list {
 			g := results[7*i:]
-			within(t, e.name+": mean", flat(t, g[0]), flat(t, g[1]), e.p.Mean())
-			within(t, e.name+": covariance", flat(t, g[2]), flat(t, g[3]), flatten(e.p.Cov()))
-			within(t, e.name+": noised density", flat(t, g[4]), flat(t, g[5]), flat(t, g[6]))
+			within(t, e.name+": mean", testvalues.Flat(t, g[0]), testvalues.Flat(t, g[1]), e.p.Mean())
+			within(t, e.name+": covariance", testvalues.Flat(t, g[2]), testvalues.Flat(t, g[3]), slices.Concat(e.p.Cov()...))
+			within(t, e.name+": noised density", testvalues.Flat(t, g[4]), testvalues.Flat(t, g[5]), testvalues.Flat(t, g[6]))
 		}
 	})
 }
@@ -185,15 +186,15 @@ func TestFarPointsAndNarrowModes(t *testing.T) {
 	x := [][]float64{{3e5, 2}, {-1e6, 1e6}, {0.5, 100}, {4, 1e-4}, {-100, 0}}
 	sigma := []float64{0.01, 1, 0.5, 1e-4, 2}
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
-		build := func(in inputs) []*density.Node {
+		build := func(in testvalues.Inputs) []*density.Node {
 			var out []*density.Node
 			for _, m := range []density.Mixture{wide, narrow, tilted} {
-				x, sigma := in.points(x), in.levels(sigma)
+				x, sigma := in.Of(x), in.Of(sigma)
 				out = append(out, m.LogDensity(x), m.Score(nil, x, nil), m.LogDensityNoised(x, sigma), m.Score(nil, x, sigma))
 			}
 			return out
 		}
-		want, got := run(t, b, dtypes.Float64, build), run(t, b, dtypes.Float32, build)
+		want, got := testvalues.RunIn(t, b, dtypes.Float64, build), testvalues.RunIn(t, b, dtypes.Float32, build)
 		for i := range want {
 			for j, w := range want[i] {
 				// Every number is compared on its own scale, or its row's for the smaller coordinate of a score.

@@ -1,9 +1,8 @@
 package density_test
 
 import (
-	"encoding/json"
 	"math"
-	"os"
+	"slices"
 	"testing"
 
 	"github.com/gomlx/gomlx/backends"
@@ -12,6 +11,7 @@ import (
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
 	"github.com/scorekit/lab/internal/testbackend"
+	"github.com/scorekit/lab/internal/testvalues"
 	"github.com/scorekit/lab/scorekit/autodiff"
 	"github.com/scorekit/lab/scorekit/density"
 )
@@ -30,19 +30,6 @@ type reference struct {
 	LogPDF      []float64
 	Score       [][]float64
 	Divergence  []float64
-}
-
-func references(t *testing.T) []reference {
-	t.Helper()
-	text, err := os.ReadFile("testdata/scores.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var cases []reference
-	if err := json.Unmarshal(text, &cases); err != nil {
-		t.Fatal(err)
-	}
-	return cases
 }
 
 type exact interface {
@@ -73,13 +60,14 @@ func (c reference) density(t *testing.T) exact {
 // about 45,000, each known to some units of its rounding: 4·45,000·2⁻⁵³ = 2e-11, and 1e-2 in float32, is what the
 // case allows.
 func TestReference(t *testing.T) {
-	cases := references(t)
+	var cases []reference
+	testvalues.Read(t, "scores.json", &cases)
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
 		for _, dtype := range []dtypes.DType{dtypes.Float64, dtypes.Float32} {
-			got := run(t, b, dtype, func(in inputs) []*density.Node {
+			got := testvalues.RunIn(t, b, dtype, func(in testvalues.Inputs) []*density.Node {
 				var out []*density.Node
 				for _, c := range cases {
-					p, x := c.density(t), in.points(c.X)
+					p, x := c.density(t), in.Of(c.X)
 					logp, score := p.LogDensity(x), p.Score(nil, x, nil)
 					out = append(out, logp, score, graph.Gradient(graph.ReduceAllSum(logp), x)[0], autodiff.Divergence(score, x))
 				}
@@ -94,10 +82,10 @@ func TestReference(t *testing.T) {
 					rtol = max(rtol, 4*45_000*rounding)
 				}
 				name, g := c.ID+" "+dtype.String(), got[4*i:]
-				near(t, name+" log-density", g[0], c.LogPDF, rtol)
-				near(t, name+" score", g[1], flatten(c.Score), rtol)
-				near(t, name+" gradient", g[2], flatten(c.Score), rtol)
-				near(t, name+" divergence", g[3], c.Divergence, rtol)
+				testvalues.Near(t, name+" log-density", g[0], c.LogPDF, rtol)
+				testvalues.Near(t, name+" score", g[1], slices.Concat(c.Score...), rtol)
+				testvalues.Near(t, name+" gradient", g[2], slices.Concat(c.Score...), rtol)
+				testvalues.Near(t, name+" divergence", g[3], c.Divergence, rtol)
 			}
 		}
 	})

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/scorekit/lab/internal/testbackend"
+	"github.com/scorekit/lab/internal/testvalues"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/density"
 )
@@ -89,7 +90,7 @@ func sigmaPoints(mean []float64, l *mat.TriDense) [][]float64 {
 // expectation, exactly.
 func TestFisherDivergenceInClosedForm(t *testing.T) {
 	var cases []pair
-	read(t, "fisher.json", &cases)
+	testvalues.Read(t, "fisher.json", &cases)
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
 		for _, c := range cases {
 			p, q := c.densities(t)
@@ -97,8 +98,8 @@ func TestFisherDivergenceInClosedForm(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			near(t, c.ID+": divergence", got.Divergence, c.Divergence, 1e-9)
-			near(t, c.ID+": relative divergence", got.Relative, c.Divergence/c.HalfNorm, 1e-9)
+			testvalues.NearNumber(t, c.ID+": divergence", got.Divergence, c.Divergence, 1e-9)
+			testvalues.NearNumber(t, c.ID+": relative divergence", got.Relative, c.Divergence/c.HalfNorm, 1e-9)
 		}
 	})
 }
@@ -107,7 +108,7 @@ func TestFisherDivergenceInClosedForm(t *testing.T) {
 func TestFisherDivergenceOfNoisedScores(t *testing.T) {
 	const sigma = 0.8
 	var cases []pair
-	read(t, "fisher.json", &cases)
+	testvalues.Read(t, "fisher.json", &cases)
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
 		for _, c := range cases[2:3] {
 			p, q := c.densities(t)
@@ -128,8 +129,8 @@ func TestFisherDivergenceOfNoisedScores(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			near(t, c.ID+": divergence", got.Divergence, want.Divergence, 1e-12)
-			near(t, c.ID+": relative divergence", got.Relative, want.Relative, 1e-12)
+			testvalues.NearNumber(t, c.ID+": divergence", got.Divergence, want.Divergence, 1e-12)
+			testvalues.NearNumber(t, c.ID+": relative divergence", got.Relative, want.Relative, 1e-12)
 			if math.Abs(got.Divergence-c.Divergence) < 0.01*c.Divergence {
 				t.Errorf("%s: %v with noise, as without it", c.ID, got.Divergence)
 			}
@@ -142,7 +143,7 @@ func TestFisherDivergenceOfNoisedScores(t *testing.T) {
 // √(2/400) = 7 %, here doubled for the tails of a squared norm, and 3 of these are allowed.
 func TestStandardErrorOfFisherDivergence(t *testing.T) {
 	var cases []pair
-	read(t, "fisher.json", &cases)
+	testvalues.Read(t, "fisher.json", &cases)
 	const n, sets = 50, 400
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
 		for _, c := range cases[3:4] {
@@ -178,8 +179,8 @@ func TestStandardErrorOfFisherDivergence(t *testing.T) {
 				spread += (f.Divergence - c.Divergence) * (f.Divergence - c.Divergence) / sets
 				claimed += f.StandardError * f.StandardError / sets
 			}
-			near(t, c.ID+": mean square of the standard error", claimed, spread, 3*0.14)
-			near(t, c.ID+": standard error of all", got.StandardError*got.StandardError, claimed/sets, 0.1)
+			testvalues.NearNumber(t, c.ID+": mean square of the standard error", claimed, spread, 3*0.14)
+			testvalues.NearNumber(t, c.ID+": standard error of all", got.StandardError*got.StandardError, claimed/sets, 0.1)
 		}
 	})
 }

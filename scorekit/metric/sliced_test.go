@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/gomlx/gomlx/pkg/core/tensors"
+
+	"github.com/scorekit/lab/internal/testvalues"
 )
 
 // The squared distance on each listed direction and their mean equal recorded ones: closed forms for sets of equal
@@ -19,13 +21,13 @@ func TestSlicedReference(t *testing.T) {
 		Squared          []float64
 		Sliced           float64
 	}
-	read(t, "sliced.json", &cases)
+	testvalues.Read(t, "sliced.json", &cases)
 	for _, c := range cases {
 		for i, v := range c.Directions {
-			near(t, c.ID+": squared distance", wasserstein(project(c.X, v), project(c.Y, v)), c.Squared[i], 1e-9)
+			testvalues.NearNumber(t, c.ID+": squared distance", wasserstein(project(c.X, v), project(c.Y, v)), c.Squared[i], 1e-9)
 		}
-		near(t, c.ID+": sliced distance", sliced(c.X, c.Y, c.Directions), c.Sliced, 1e-9)
-		near(t, c.ID+": sliced distance, the other way round", sliced(c.Y, c.X, c.Directions), c.Sliced, 1e-9)
+		testvalues.NearNumber(t, c.ID+": sliced distance", sliced(c.X, c.Y, c.Directions), c.Sliced, 1e-9)
+		testvalues.NearNumber(t, c.ID+": sliced distance, the other way round", sliced(c.Y, c.X, c.Directions), c.Sliced, 1e-9)
 	}
 }
 
@@ -43,7 +45,7 @@ func normal(seed uint64, n, d int) [][]float64 {
 
 func distance(t *testing.T, s Sliced, a, b [][]float64) float64 {
 	t.Helper()
-	got, err := s.Distance(tensor(a), tensor(b))
+	got, err := s.Distance(tensors.FromValue(a), tensors.FromValue(b))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,10 +71,10 @@ func TestUnequalSizes(t *testing.T) {
 		for i := range p {
 			want += (p[i] - q[i]) * (p[i] - q[i]) / 60
 		}
-		near(t, "squared distance", wasserstein(project(a, v), project(b, v)), want, 1e-12)
+		testvalues.NearNumber(t, "squared distance", wasserstein(project(a, v), project(b, v)), want, 1e-12)
 	}
 	one := [][]float64{{1, 0, 0}}
-	near(t, "distance of two points", sliced(one, [][]float64{{4, 0, 0}}, [][]float64{{1, 0, 0}}), 3, 1e-15)
+	testvalues.NearNumber(t, "distance of two points", sliced(one, [][]float64{{4, 0, 0}}, [][]float64{{1, 0, 0}}), 3, 1e-15)
 }
 
 func TestSlicedIsADistance(t *testing.T) {
@@ -86,17 +88,13 @@ func TestSlicedIsADistance(t *testing.T) {
 	if got := distance(t, s, a, shuffled); got != 0 {
 		t.Errorf("a set is %v from itself in another order", got)
 	}
-	near(t, "the other way round", distance(t, s, b, a), distance(t, s, a, b), 1e-12)
+	testvalues.NearNumber(t, "the other way round", distance(t, s, b, a), distance(t, s, a, b), 1e-12)
 	if one, other := distance(t, s, a, b), distance(t, Sliced{Seed: 10}, a, b); one == other || one != distance(t, s, a, b) {
 		t.Errorf("distance %v with seed 9, %v with seed 10: the seed must choose the directions", one, other)
 	}
 	// An image is the same point as its flattened self.
 	images := func(rows [][]float64) *tensors.Tensor {
-		flat, err := tensors.CopyFlatData[float64](tensor(rows))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return tensors.FromFlatDataAndDimensions(flat, len(rows)/2, 2, 2, 1)
+		return tensors.FromFlatDataAndDimensions(slices.Concat(rows...), len(rows)/2, 2, 2, 1)
 	}
 	var wideA, wideB [][]float64
 	for i := 0; i < len(a); i += 2 {
@@ -148,7 +146,7 @@ func TestDirections(t *testing.T) {
 				mean[i][j] += v[i] * v[j] / n
 			}
 		}
-		near(t, "length of a direction", length, 1, 1e-12)
+		testvalues.NearNumber(t, "length of a direction", length, 1, 1e-12)
 	}
 	for i := range d {
 		for j := range d {
@@ -167,16 +165,16 @@ func TestDirections(t *testing.T) {
 }
 
 func TestSlicedErrors(t *testing.T) {
-	good := tensor([][]float64{{1, 2}, {3, 4}})
+	good := tensors.FromValue([][]float64{{1, 2}, {3, 4}})
 	for _, test := range []struct {
 		s    Sliced
 		a, b *tensors.Tensor
 		want string
 	}{
 		{Sliced{Projections: -1}, good, good, "metric: sliced Wasserstein: -1 projections: must be positive, or 0 for 256"},
-		{Sliced{}, good, tensor([][]float64{{1}}), "metric: sliced Wasserstein: points of dimension 2 and 1: must be equal"},
-		{Sliced{}, good, tensor([][]float64{{1, 2}, {math.NaN(), 4}}), "metric: sliced Wasserstein: second set: row 1, column 0 is NaN: every value must be finite"},
-		{Sliced{}, tensor([][]float64{{1, math.Inf(-1)}}), good, "metric: sliced Wasserstein: first set: row 0, column 1 is -Inf: every value must be finite"},
+		{Sliced{}, good, tensors.FromValue([][]float64{{1}}), "metric: sliced Wasserstein: points of dimension 2 and 1: must be equal"},
+		{Sliced{}, good, tensors.FromValue([][]float64{{1, 2}, {math.NaN(), 4}}), "metric: sliced Wasserstein: second set: row 1, column 0 is NaN: every value must be finite"},
+		{Sliced{}, tensors.FromValue([][]float64{{1, math.Inf(-1)}}), good, "metric: sliced Wasserstein: first set: row 0, column 1 is -Inf: every value must be finite"},
 		{Sliced{}, nil, good, "metric: sliced Wasserstein: first set: scorekit: Rows: the tensor is nil or was finalized"},
 		{Sliced{}, good, tensors.FromValue([]float64{1, 2}), "metric: sliced Wasserstein: second set: scorekit: Rows: tensor of shape (Float64)[2]: must be [n, dims...] of Float32 or Float64"},
 	} {

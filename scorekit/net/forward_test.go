@@ -10,6 +10,7 @@ import (
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
 	"github.com/scorekit/lab/internal/testbackend"
+	"github.com/scorekit/lab/internal/testvalues"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/autodiff"
 	"github.com/scorekit/lab/scorekit/objective"
@@ -31,7 +32,7 @@ func (w weights) flat(scope, name string) ([]float64, []int) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return numbers(w.t, value), value.Shape().Dimensions
+	return testvalues.Flat(w.t, value), value.Shape().Dimensions
 }
 
 // linear is x·W with W of a scope.
@@ -184,7 +185,7 @@ func forward(t *testing.T, b backends.Backend, vars *mlctx.Context, model scorek
 	if err != nil {
 		t.Fatal(err)
 	}
-	scores, divergences := numbers(t, got[0]), numbers(t, got[1])
+	scores, divergences := testvalues.Flat(t, got[0]), testvalues.Flat(t, got[1])
 	for i := range x {
 		for j, v := range want(i, x[i]) {
 			if !(math.Abs(scores[3*i+j]-v) <= 1e-12*(1+math.Abs(v))) {

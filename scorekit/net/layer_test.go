@@ -5,12 +5,10 @@ import (
 	"testing"
 
 	"github.com/gomlx/gomlx/backends"
-	"github.com/gomlx/gomlx/pkg/core/dtypes"
 	"github.com/gomlx/gomlx/pkg/core/graph"
-	"github.com/gomlx/gomlx/pkg/core/shapes"
-	"github.com/gomlx/gomlx/pkg/core/tensors"
 
 	"github.com/scorekit/lab/internal/testbackend"
+	"github.com/scorekit/lab/internal/testvalues"
 )
 
 // formula is an activation by the standard library, in forms that do not overflow.
@@ -54,7 +52,7 @@ func TestActivations(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, a := range activations {
-			values, slopes := numbers(t, got[2*i]), numbers(t, got[2*i+1])
+			values, slopes := testvalues.Flat(t, got[2*i]), testvalues.Flat(t, got[2*i+1])
 			for k, x := range xs {
 				if want := formula(a, x); !(math.Abs(values[k]-want) <= 1e-14*(1+math.Abs(x))) {
 					t.Errorf("%q(%v) = %v, want %v", a, x, values[k], want)
@@ -98,14 +96,3 @@ func TestFourierFeatures(t *testing.T) {
 		}
 	})
 }
-
-func numbers(t *testing.T, x *tensors.Tensor) []float64 {
-	t.Helper()
-	values, err := tensors.CopyFlatData[float64](x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return values
-}
-
-func shape(dims ...int) shapes.Shape { return shapes.Make(dtypes.Float64, dims...) }

@@ -15,6 +15,7 @@ import (
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
 	"github.com/scorekit/lab/internal/testbackend"
+	"github.com/scorekit/lab/internal/testvalues"
 	"github.com/scorekit/lab/scorekit"
 )
 
@@ -34,11 +35,7 @@ func fresh(t *testing.T, b backends.Backend, seed int64, build func(vars *mlctx.
 	if err != nil {
 		t.Fatal(err)
 	}
-	values := make([][]float64, len(results))
-	for i, r := range results {
-		values[i] = numbers(t, r)
-	}
-	return vars, values
+	return vars, testvalues.FlatAll(t, results)
 }
 
 // The output has the shape of the points, rows of numbers or images, the number of weights is that of the layers, and
@@ -49,7 +46,7 @@ func TestShapesAndCounts(t *testing.T) {
 	noise := 32*h0 + h0 + h0*h0 + h0*h1 + mlp // the embedding, and its way into each layer
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
 		vars, got := fresh(t, b, 1, func(vars *mlctx.Context, g *graph.Graph) []*Node {
-			rows := graph.Sin(graph.IotaFull(g, shape(2, d)))
+			rows := graph.Sin(graph.IotaFull(g, testvalues.Shape(2, d)))
 			sigma := graph.Const(g, []float64{0.5, 2})
 			var out []*Node
 			for _, x := range []*Node{rows, graph.Reshape(rows, 2, 4, 3, 1)} {
@@ -88,7 +85,7 @@ func TestInitialWeights(t *testing.T) {
 	const width = 100
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
 		vars, _ := fresh(t, b, 2, func(vars *mlctx.Context, g *graph.Graph) []*Node {
-			x := graph.Zeros(g, shape(1, width))
+			x := graph.Zeros(g, testvalues.Shape(1, width))
 			hidden := []int{width, width}
 			return []*Node{MLP{Hidden: hidden}.Score(vars.In("mlp"), x, nil),
 				NoiseMLP{Hidden: hidden}.Score(vars.In("noise"), x, graph.Const(g, []float64{1}))}
@@ -145,7 +142,7 @@ func TestSeed(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
 		draw := func(seed int64) []float64 {
 			_, got := fresh(t, b, seed, func(vars *mlctx.Context, g *graph.Graph) []*Node {
-				return []*Node{MLP{Hidden: []int{4}}.Score(vars, graph.Ones(g, shape(1, 3)), nil)}
+				return []*Node{MLP{Hidden: []int{4}}.Score(vars, graph.Ones(g, testvalues.Shape(1, 3)), nil)}
 			})
 			return got[0]
 		}

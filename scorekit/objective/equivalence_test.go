@@ -9,6 +9,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/graph"
 
 	"github.com/scorekit/lab/internal/testbackend"
+	"github.com/scorekit/lab/internal/testvalues"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/density"
 	"github.com/scorekit/lab/scorekit/objective"
@@ -30,16 +31,16 @@ type fewPoints struct {
 }
 
 // model returns the score of a name.
-func (c fewPoints) model(in inputs, name string) scorekit.Score {
+func (c fewPoints) model(in testvalues.Inputs, name string) scorekit.Score {
 	return map[string]scorekit.Score{
-		"zero":             ignoring(graph.ZerosLike),
-		"linear -0.7x+0.2": ignoring(func(x *objective.Node) *objective.Node { return graph.AddScalar(graph.MulScalar(x, -0.7), 0.2) }),
-		"tanh 1.5tanh(2x)-x": ignoring(func(x *objective.Node) *objective.Node {
+		"zero":             testvalues.Ignoring(graph.ZerosLike),
+		"linear -0.7x+0.2": testvalues.Ignoring(func(x *objective.Node) *objective.Node { return graph.AddScalar(graph.MulScalar(x, -0.7), 0.2) }),
+		"tanh 1.5tanh(2x)-x": testvalues.Ignoring(func(x *objective.Node) *objective.Node {
 			return graph.Sub(graph.MulScalar(graph.Tanh(graph.MulScalar(x, 2)), 1.5), x)
 		}),
-		"sin(3x)": ignoring(func(x *objective.Node) *objective.Node { return graph.Sin(graph.MulScalar(x, 3)) }),
-		"affine": ignoring(func(x *objective.Node) *objective.Node {
-			return graph.Add(graph.Dot(x, graph.Transpose(in.of(c.A), 0, 1)), in.of([][]float64{c.B}))
+		"sin(3x)": testvalues.Ignoring(func(x *objective.Node) *objective.Node { return graph.Sin(graph.MulScalar(x, 3)) }),
+		"affine": testvalues.Ignoring(func(x *objective.Node) *objective.Node {
+			return graph.Add(graph.Dot(x, graph.Transpose(in.Of(c.A), 0, 1)), in.Of([][]float64{c.B}))
 		}),
 	}[name]
 }
@@ -87,11 +88,11 @@ func noise(d int) (z [][]float64, share []float64) {
 // (Vincent 2011). That minimum is at most the Floor of Gaussian data of the same variance.
 func TestEquivalence(t *testing.T) {
 	var cases []fewPoints
-	read(t, "equivalence.json", &cases)
+	testvalues.Read(t, "equivalence.json", &cases)
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
 		var names []string
 		var shares [][]float64
-		got := run(t, b, dtypes.Float64, func(in inputs) []*objective.Node {
+		got := testvalues.RunIn(t, b, dtypes.Float64, func(in testvalues.Inputs) []*objective.Node {
 			names, shares = nil, nil
 			var out []*objective.Node
 			for _, c := range cases {
@@ -105,10 +106,10 @@ func TestEquivalence(t *testing.T) {
 					}
 				}
 				exact := c.noised(t)
-				unleveled := ignoring(func(x *objective.Node) *objective.Node { return exact.Score(nil, x, nil) })
-				data, zs := in.of(x), in.of(listed)
+				unleveled := testvalues.Ignoring(func(x *objective.Node) *objective.Node { return exact.Score(nil, x, nil) })
+				data, zs := in.Of(x), in.Of(listed)
 				loss := func(s scorekit.Score) *objective.Node {
-					return objective.Denoising{Sigma: c.Sigma}.Loss(nil, random.Listed(in.g, zs), s, data)
+					return objective.Denoising{Sigma: c.Sigma}.Loss(nil, random.Listed(in.Graph, zs), s, data)
 				}
 				moved := graph.Add(data, graph.MulScalar(zs, c.Sigma))
 				for name := range c.DSM {
@@ -121,22 +122,22 @@ func TestEquivalence(t *testing.T) {
 			}
 			return out
 		})
-		expectation := func(i int) []float64 {
+		expectation := func(i int) float64 {
 			sum := 0.0
 			for k, v := range got[i] {
 				sum += shares[i/3][k] * v
 			}
-			return []float64{sum}
+			return sum
 		}
 		k := 0
 		for _, c := range cases {
 			for range c.DSM {
 				name := names[k/3]
 				denoising, explicit, least := expectation(k), expectation(k+1), expectation(k+2)
-				near(t, c.ID+" "+name+": denoising loss", denoising, []float64{c.DSM[name]}, c.Rtol)
-				near(t, c.ID+" "+name+": explicit loss", explicit, []float64{c.ESM[name]}, c.Rtol)
-				near(t, c.ID+" "+name+": difference", []float64{denoising[0] - explicit[0]}, []float64{c.C}, c.Rtol)
-				near(t, c.ID+": loss of the exact score", least, []float64{c.C}, c.Rtol)
+				testvalues.NearNumber(t, c.ID+" "+name+": denoising loss", denoising, c.DSM[name], c.Rtol)
+				testvalues.NearNumber(t, c.ID+" "+name+": explicit loss", explicit, c.ESM[name], c.Rtol)
+				testvalues.NearNumber(t, c.ID+" "+name+": difference", denoising-explicit, c.C, c.Rtol)
+				testvalues.NearNumber(t, c.ID+": loss of the exact score", least, c.C, c.Rtol)
 				k += 3
 			}
 			d, variance := len(c.Data[0]), 0.0

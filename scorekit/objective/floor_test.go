@@ -5,10 +5,12 @@ import (
 	"testing"
 
 	"github.com/gomlx/gomlx/backends"
+	"github.com/gomlx/gomlx/pkg/core/dtypes"
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
 	"github.com/scorekit/lab/internal/testbackend"
+	"github.com/scorekit/lab/internal/testvalues"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/density"
 	"github.com/scorekit/lab/scorekit/objective"
@@ -33,8 +35,20 @@ func TestFloor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "floor", []float64{got}, []float64{test.want}, 1e-14)
+		testvalues.NearNumber(t, "floor", got, test.want, 1e-14)
 	}
+}
+
+// drawn runs a graph that draws random numbers, in float64.
+func drawn(t *testing.T, b backends.Backend, seed int64, build func(rng *random.Source) []*objective.Node) [][]float64 {
+	t.Helper()
+	state, err := random.Seed(seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return testvalues.Run(t, b, func(g *graph.Graph) []*objective.Node {
+		return build(random.New(graph.ConstTensor(g, state), dtypes.Float64, 1))
+	})
 }
 
 // The mean loss of the exact noised score over 40,000 draws of N(μ, std²I) and of the noise is the floor, within 5
@@ -61,7 +75,7 @@ func TestFloorByMonteCarlo(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			within(t, "mean loss of the exact score", got[i], floor)
+			testvalues.MeanWithin(t, "mean loss of the exact score", got[i], floor)
 		}
 	})
 }
@@ -104,8 +118,8 @@ func TestExactScoreIsTheMinimum(t *testing.T) {
 		})
 		for i, o := range all {
 			name := fmt.Sprintf("%T%+v: derivative at the exact score", o, o)
-			within(t, name, got[2*i], 0)
-			if m := mean(got[2*i+1]); !(m < -0.05) {
+			testvalues.MeanWithin(t, name, got[2*i], 0)
+			if m := testvalues.Mean(got[2*i+1]); !(m < -0.05) {
 				t.Errorf("%s: %v at 0.8 of it, must be negative", name, m)
 			}
 		}

@@ -2,6 +2,7 @@ package objective_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/gomlx/gomlx/backends"
@@ -10,6 +11,7 @@ import (
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
 	"github.com/scorekit/lab/internal/testbackend"
+	"github.com/scorekit/lab/internal/testvalues"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/density"
 	"github.com/scorekit/lab/scorekit/objective"
@@ -39,17 +41,17 @@ func TestDenoisingReference(t *testing.T) {
 		WeightedGrad     network `json:"weighted_grad"`
 		MeanSquaredError float64 `json:"mean_squared_error"`
 	}
-	read(t, "denoising.json", &cases)
+	testvalues.Read(t, "denoising.json", &cases)
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
 		for dtype, rtol := range map[dtypes.DType]float64{dtypes.Float64: 1e-9, dtypes.Float32: 1e-4} {
-			got := run(t, b, dtype, func(in inputs) []*objective.Node {
+			got := testvalues.RunIn(t, b, dtype, func(in testvalues.Inputs) []*objective.Node {
 				var out []*objective.Node
 				for _, c := range cases {
 					for _, weighted := range []bool{false, true} {
 						w := c.Net.nodes(in)
-						score := ignoring(func(x *objective.Node) *objective.Node { return apply(w, x) })
+						score := testvalues.Ignoring(func(x *objective.Node) *objective.Node { return apply(w, x) })
 						d := objective.Denoising{Sigma: c.Sigma, Weighted: weighted}
-						loss := d.Loss(nil, random.Listed(in.g, in.of(c.Z)), score, in.of(c.X))
+						loss := d.Loss(nil, random.Listed(in.Graph, in.Of(c.Z)), score, in.Of(c.X))
 						out = append(out, lossAndGradients(loss, w)...)
 					}
 				}
@@ -58,14 +60,14 @@ func TestDenoisingReference(t *testing.T) {
 			for i, c := range cases {
 				plain, weighted := got[10*i:10*i+5], got[10*i+5:10*i+10]
 				name := c.ID + " " + dtype.String()
-				near(t, name, plain[0], []float64{c.Unweighted}, rtol)
-				near(t, name+" weighted", weighted[0], []float64{c.Weighted}, rtol)
+				testvalues.Near(t, name, plain[0], []float64{c.Unweighted}, rtol)
+				testvalues.Near(t, name+" weighted", weighted[0], []float64{c.Weighted}, rtol)
 				for k, w := range weightNames {
-					near(t, name+": gradient for "+w, plain[1+k], c.UnweightedGrad.flat()[k], rtol)
-					near(t, name+" weighted: gradient for "+w, weighted[1+k], c.WeightedGrad.flat()[k], rtol)
+					testvalues.Near(t, name+": gradient for "+w, plain[1+k], c.UnweightedGrad.flat()[k], rtol)
+					testvalues.Near(t, name+" weighted: gradient for "+w, weighted[1+k], c.WeightedGrad.flat()[k], rtol)
 				}
 				d := float64(len(c.X[0]))
-				near(t, name+": mean squared error", []float64{plain[0][0] * 2 / d}, []float64{c.MeanSquaredError}, rtol)
+				testvalues.NearNumber(t, name+": mean squared error", plain[0][0]*2/d, c.MeanSquaredError, rtol)
 			}
 		}
 	})
@@ -90,9 +92,9 @@ func TestMultiNoiseReference(t *testing.T) {
 		Unweighted       float64
 		SampledWeighted  float64 `json:"sampled_weighted"`
 	}
-	read(t, "multinoise.json", &cases)
+	testvalues.Read(t, "multinoise.json", &cases)
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
-		got := run(t, b, dtypes.Float64, func(in inputs) []*objective.Node {
+		got := testvalues.RunIn(t, b, dtypes.Float64, func(in testvalues.Inputs) []*objective.Node {
 			var out []*objective.Node
 			for _, c := range cases {
 				w := c.Net.nodes(in)
@@ -108,31 +110,31 @@ func TestMultiNoiseReference(t *testing.T) {
 						x, z, u = append(x, c.X[n]), append(z, c.Z[i][n]), append(u, uniform(sigma))
 					}
 				}
-				loss := m.Loss(nil, random.Listed(in.g, in.of(u), in.of(z)), score, in.of(x))
+				loss := m.Loss(nil, random.Listed(in.Graph, in.Of(u), in.Of(z)), score, in.Of(x))
 				out = append(out, lossAndGradients(loss, w)...)
 				perLevel := graph.ReduceMean(graph.Reshape(loss, len(c.Sigmas), len(c.X)), 1)
 				m.Weighting = objective.Plain
-				plain := m.Loss(nil, random.Listed(in.g, in.of(u), in.of(z)), score, in.of(x))
+				plain := m.Loss(nil, random.Listed(in.Graph, in.Of(u), in.Of(z)), score, in.Of(x))
 				out = append(out, perLevel, graph.ReduceAllMean(plain))
 				u = u[:0]
 				for _, level := range c.Level {
 					u = append(u, uniform(c.Sigmas[level]))
 				}
 				m.Weighting = objective.SigmaSquared
-				sampled := m.Loss(nil, random.Listed(in.g, in.of(u), in.of(c.ZSampled)), score, in.of(c.X))
+				sampled := m.Loss(nil, random.Listed(in.Graph, in.Of(u), in.Of(c.ZSampled)), score, in.Of(c.X))
 				out = append(out, graph.ReduceAllMean(sampled))
 			}
 			return out
 		})
 		for i, c := range cases {
 			g := got[8*i:]
-			near(t, c.ID, g[0], []float64{c.Weighted}, 1e-9)
+			testvalues.Near(t, c.ID, g[0], []float64{c.Weighted}, 1e-9)
 			for k, w := range weightNames {
-				near(t, c.ID+": gradient for "+w, g[1+k], c.WeightedGrad.flat()[k], 1e-9)
+				testvalues.Near(t, c.ID+": gradient for "+w, g[1+k], c.WeightedGrad.flat()[k], 1e-9)
 			}
-			near(t, c.ID+": each level", g[5], c.WeightedPerLevel, 1e-9)
-			near(t, c.ID+": plain", g[6], []float64{c.Unweighted}, 1e-9)
-			near(t, c.ID+": one level an example", g[7], []float64{c.SampledWeighted}, 1e-9)
+			testvalues.Near(t, c.ID+": each level", g[5], c.WeightedPerLevel, 1e-9)
+			testvalues.Near(t, c.ID+": plain", g[6], []float64{c.Unweighted}, 1e-9)
+			testvalues.Near(t, c.ID+": one level an example", g[7], []float64{c.SampledWeighted}, 1e-9)
 		}
 	})
 }
@@ -152,28 +154,28 @@ func TestTorchEBM(t *testing.T) {
 		DW1      [][]float64 `json:"dW1"`
 		DB1, DW2 []float64
 	}
-	read(t, "torchebm.json", &cases)
+	testvalues.Read(t, "torchebm.json", &cases)
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
-		got := run(t, b, dtypes.Float64, func(in inputs) []*objective.Node {
+		got := testvalues.RunIn(t, b, dtypes.Float64, func(in testvalues.Inputs) []*objective.Node {
 			var out []*objective.Node
 			for _, c := range cases {
-				w := []*objective.Node{in.of(c.W1), in.of(c.B1), in.of(c.W2)}
+				w := []*objective.Node{in.Of(c.W1), in.Of(c.B1), in.Of(c.W2)}
 				energy := scorekit.Energy(func(_ *mlctx.Context, x, _ *objective.Node) *objective.Node {
 					h := graph.Tanh(graph.Add(graph.Dot(x, graph.Transpose(w[0], 0, 1)), graph.InsertAxes(w[1], 0)))
 					deep := graph.Reshape(graph.Dot(h, graph.InsertAxes(w[2], -1)), x.Shape().Dimensions[0])
 					return graph.Add(deep, graph.MulScalar(graph.ReduceSum(graph.Square(x), 1), c.C/2))
 				})
-				loss := objective.Denoising{Sigma: c.Sigma}.Loss(nil, random.Listed(in.g, in.of(c.Z)), energy.Score, in.of(c.X))
+				loss := objective.Denoising{Sigma: c.Sigma}.Loss(nil, random.Listed(in.Graph, in.Of(c.Z)), energy.Score, in.Of(c.X))
 				out = append(out, lossAndGradients(loss, w)...)
 			}
 			return out
 		})
 		for i, c := range cases {
 			g := got[4*i:]
-			near(t, c.ID, g[0], []float64{c.Loss}, 1e-10)
-			near(t, c.ID+": gradient for W1", g[1], flatten(c.DW1), 1e-10)
-			near(t, c.ID+": gradient for b1", g[2], c.DB1, 1e-10)
-			near(t, c.ID+": gradient for w2", g[3], c.DW2, 1e-10)
+			testvalues.Near(t, c.ID, g[0], []float64{c.Loss}, 1e-10)
+			testvalues.Near(t, c.ID+": gradient for W1", g[1], slices.Concat(c.DW1...), 1e-10)
+			testvalues.Near(t, c.ID+": gradient for b1", g[2], c.DB1, 1e-10)
+			testvalues.Near(t, c.ID+": gradient for w2", g[3], c.DW2, 1e-10)
 		}
 	})
 }
@@ -189,9 +191,9 @@ func TestSignAndWeight(t *testing.T) {
 		WrongSignLoss   float64   `json:"wrong_sign_loss"`
 		MarginalScore   []float64 `json:"marginal_score"`
 	}
-	read(t, "errata.json", &cases)
+	testvalues.Read(t, "errata.json", &cases)
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
-		got := run(t, b, dtypes.Float64, func(in inputs) []*objective.Node {
+		got := testvalues.RunIn(t, b, dtypes.Float64, func(in testvalues.Inputs) []*objective.Node {
 			var out []*objective.Node
 			for _, c := range cases {
 				p, err := density.Isotropic(make([]float64, len(c.X)), c.Sd)
@@ -199,7 +201,7 @@ func TestSignAndWeight(t *testing.T) {
 					t.Fatal(err)
 				}
 				loss := func(d objective.Denoising, score scorekit.Score) *objective.Node {
-					return d.Loss(nil, random.Listed(in.g, in.of(c.Z)), score, in.of([][]float64{c.X}))
+					return d.Loss(nil, random.Listed(in.Graph, in.Of(c.Z)), score, in.Of([][]float64{c.X}))
 				}
 				var seen *objective.Node
 				exact := scorekit.Score(func(vars *mlctx.Context, x, sigma *objective.Node) *objective.Node {
@@ -209,7 +211,7 @@ func TestSignAndWeight(t *testing.T) {
 				negative := scorekit.Score(func(vars *mlctx.Context, x, sigma *objective.Node) *objective.Node {
 					return graph.Neg(p.Score(vars, x, sigma))
 				})
-				target := ignoring(func(*objective.Node) *objective.Node { return in.of([][]float64{c.Target}) })
+				target := testvalues.Ignoring(func(*objective.Node) *objective.Node { return in.Of([][]float64{c.Target}) })
 				plain, weighted := objective.Denoising{Sigma: c.Sigma}, objective.Denoising{Sigma: c.Sigma, Weighted: true}
 				out = append(out, loss(plain, exact), loss(weighted, exact), loss(plain, negative), loss(plain, target), seen)
 			}
@@ -217,10 +219,10 @@ func TestSignAndWeight(t *testing.T) {
 		})
 		for i, c := range cases {
 			g := got[5*i:]
-			near(t, c.ID+": loss", g[0], []float64{c.Loss}, 1e-9)
-			near(t, c.ID+": weighted loss", g[1], []float64{c.Sigma * c.Sigma * c.Loss}, 1e-9)
-			near(t, c.ID+": loss of minus the score", g[2], []float64{c.WrongSignLoss}, 1e-9)
-			near(t, c.ID+": score", g[4], c.MarginalScore, 1e-9)
+			testvalues.Near(t, c.ID+": loss", g[0], []float64{c.Loss}, 1e-9)
+			testvalues.Near(t, c.ID+": weighted loss", g[1], []float64{c.Sigma * c.Sigma * c.Loss}, 1e-9)
+			testvalues.Near(t, c.ID+": loss of minus the score", g[2], []float64{c.WrongSignLoss}, 1e-9)
+			testvalues.Near(t, c.ID+": score", g[4], c.MarginalScore, 1e-9)
 			if !(g[3][0] <= 1e-20) {
 				t.Errorf("%s: the target has the loss %v", c.ID, g[3][0])
 			}

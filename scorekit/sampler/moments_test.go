@@ -2,6 +2,7 @@ package sampler_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/gomlx/gomlx/backends"
@@ -9,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/scorekit/lab/internal/testbackend"
+	"github.com/scorekit/lab/internal/testvalues"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/density"
 	"github.com/scorekit/lab/scorekit/sampler"
@@ -46,7 +48,7 @@ func (c moments) score(t *testing.T) scorekit.Score {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ignoring(func(x *sampler.Node) *sampler.Node { return p.Score(nil, x, nil) })
+	return testvalues.Ignoring(func(x *sampler.Node) *sampler.Node { return p.Score(nil, x, nil) })
 }
 
 // affine is a step on a Gaussian, x' = a + Rx + Nz, found out by steps from 0 and the unit vectors, without noise and
@@ -97,9 +99,9 @@ func (m affine) advance(mean *mat.VecDense, cov *mat.Dense) {
 // Mean and covariance after k steps, and at rest, follow from one step exactly, and equal the closed form.
 func TestMomentsInClosedForm(t *testing.T) {
 	var cases []moments
-	read(t, "moments.json", &cases)
+	testvalues.Read(t, "moments.json", &cases)
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
-		got := run(t, b, func(g *graph.Graph) []*sampler.Node {
+		got := testvalues.Run(t, b, func(g *graph.Graph) []*sampler.Node {
 			var out []*sampler.Node
 			for _, c := range cases {
 				x, z := probes(len(c.Mu))
@@ -117,14 +119,14 @@ func TestMomentsInClosedForm(t *testing.T) {
 				for ; done < k; done++ {
 					m.advance(mean, cov)
 				}
-				near(t, fmt.Sprintf("%s: mean after %d steps", c.ID, k), mean.RawVector().Data, c.MeanAfterK[j], 1e-9)
-				near(t, fmt.Sprintf("%s: covariance after %d steps", c.ID, k), cov.RawMatrix().Data, flatten(c.CovAfterK[j]), 1e-9)
+				testvalues.NearOne(t, fmt.Sprintf("%s: mean after %d steps", c.ID, k), mean.RawVector().Data, c.MeanAfterK[j], 1e-9)
+				testvalues.NearOne(t, fmt.Sprintf("%s: covariance after %d steps", c.ID, k), cov.RawMatrix().Data, slices.Concat(c.CovAfterK[j]...), 1e-9)
 			}
 			// The law at rest is the one that a step does not change.
-			mean, cov = mat.NewVecDense(d, append([]float64{}, c.StationaryMean...)), mat.NewDense(d, d, flatten(c.StationaryCov))
+			mean, cov = mat.NewVecDense(d, append([]float64{}, c.StationaryMean...)), mat.NewDense(d, d, slices.Concat(c.StationaryCov...))
 			m.advance(mean, cov)
-			near(t, c.ID+": mean at rest", mean.RawVector().Data, c.StationaryMean, 1e-9)
-			near(t, c.ID+": covariance at rest", cov.RawMatrix().Data, flatten(c.StationaryCov), 1e-9)
+			testvalues.NearOne(t, c.ID+": mean at rest", mean.RawVector().Data, c.StationaryMean, 1e-9)
+			testvalues.NearOne(t, c.ID+": covariance at rest", cov.RawMatrix().Data, slices.Concat(c.StationaryCov...), 1e-9)
 		}
 	})
 }
@@ -135,9 +137,9 @@ func TestStationaryVariance(t *testing.T) {
 		ID                      string
 		Sigma, Step, Eps, Alpha float64
 	}
-	read(t, "stationary.json", &cases)
+	testvalues.Read(t, "stationary.json", &cases)
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
-		got := run(t, b, func(g *graph.Graph) []*sampler.Node {
+		got := testvalues.Run(t, b, func(g *graph.Graph) []*sampler.Node {
 			var out []*sampler.Node
 			for _, c := range cases {
 				one := moments{Mu: []float64{0}, Sigma: [][]float64{{c.Sigma * c.Sigma}}}
@@ -156,8 +158,8 @@ func TestStationaryVariance(t *testing.T) {
 			return []float64{n * n / (1 - r*r)}
 		}
 		for i, c := range cases {
-			near(t, c.ID+": ε form", variance(got[2*i]), []float64{c.Eps}, 1e-9)
-			near(t, c.ID+": α form", variance(got[2*i+1]), []float64{c.Alpha}, 1e-9)
+			testvalues.NearOne(t, c.ID+": ε form", variance(got[2*i]), []float64{c.Eps}, 1e-9)
+			testvalues.NearOne(t, c.ID+": α form", variance(got[2*i+1]), []float64{c.Alpha}, 1e-9)
 		}
 	})
 }
@@ -190,9 +192,9 @@ func (c annealed) density(t *testing.T) density.Gaussian {
 // exactly, and equal the closed form.
 func TestAnnealedMomentsInClosedForm(t *testing.T) {
 	var cases []annealed
-	read(t, "annealed.json", &cases)
+	testvalues.Read(t, "annealed.json", &cases)
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
-		got := run(t, b, func(g *graph.Graph) []*sampler.Node {
+		got := testvalues.Run(t, b, func(g *graph.Graph) []*sampler.Node {
 			var out []*sampler.Node
 			for _, c := range cases {
 				rows := schedule(t, c.sampler()).Rows
@@ -212,11 +214,11 @@ func TestAnnealedMomentsInClosedForm(t *testing.T) {
 					m.advance(mean, cov)
 				}
 				name := fmt.Sprintf("%s: level %d", c.ID, level)
-				near(t, name+": mean", mean.RawVector().Data, c.Mean[level:level+1], 1e-9)
-				near(t, name+": variance", cov.RawMatrix().Data, c.Var[level:level+1], 1e-9)
+				testvalues.NearOne(t, name+": mean", mean.RawVector().Data, c.Mean[level:level+1], 1e-9)
+				testvalues.NearOne(t, name+": variance", cov.RawMatrix().Data, c.Var[level:level+1], 1e-9)
 			}
 			affineOf(1, got[c.Levels]).advance(mean, cov)
-			near(t, c.ID+": mean, denoised", mean.RawVector().Data, []float64{c.Denoised}, 1e-9)
+			testvalues.NearOne(t, c.ID+": mean, denoised", mean.RawVector().Data, []float64{c.Denoised}, 1e-9)
 			got = got[c.Levels+1:]
 		}
 	})

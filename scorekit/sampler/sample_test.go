@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/gomlx/gomlx/backends"
@@ -12,6 +13,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/tensors"
 
 	"github.com/scorekit/lab/internal/testbackend"
+	"github.com/scorekit/lab/internal/testvalues"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/density"
 	"github.com/scorekit/lab/scorekit/sampler"
@@ -50,7 +52,7 @@ func column(t *testing.T, x *tensors.Tensor, f func(row []float64) float64) []fl
 // steps.
 func TestLangevinOnGaussian(t *testing.T) {
 	var cases []moments
-	read(t, "moments.json", &cases)
+	testvalues.Read(t, "moments.json", &cases)
 	var c moments
 	for _, each := range cases {
 		if each.ID == "ula_gauss_eps_d2" {
@@ -62,7 +64,7 @@ func TestLangevinOnGaussian(t *testing.T) {
 		t.Fatal(err)
 	}
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
-		d := sample(t, b, p, c.sampler(c.Step, 100), scorekit.WithStart(repeated(c.X0, chains)), scorekit.WithTrajectory(20))
+		d := sample(t, b, p, c.sampler(c.Step, 100), scorekit.WithStart(slices.Repeat([][]float64{c.X0}, chains)), scorekit.WithTrajectory(20))
 		compared := 0
 		for k, steps := range c.K {
 			for _, snap := range d.Trajectory {
@@ -73,10 +75,10 @@ func TestLangevinOnGaussian(t *testing.T) {
 				mean := c.MeanAfterK[k]
 				for i := range mean {
 					name := fmt.Sprintf("%d steps: mean %d", steps, i)
-					within(t, name, column(t, snap.X, func(x []float64) float64 { return x[i] }), mean[i])
+					testvalues.MeanWithin(t, name, column(t, snap.X, func(x []float64) float64 { return x[i] }), mean[i])
 					for j := range i + 1 {
 						name := fmt.Sprintf("%d steps: covariance %d, %d", steps, i, j)
-						within(t, name, column(t, snap.X, func(x []float64) float64 { return (x[i] - mean[i]) * (x[j] - mean[j]) }), c.CovAfterK[k][i][j])
+						testvalues.MeanWithin(t, name, column(t, snap.X, func(x []float64) float64 { return (x[i] - mean[i]) * (x[j] - mean[j]) }), c.CovAfterK[k][i][j])
 					}
 				}
 			}
@@ -90,21 +92,21 @@ func TestLangevinOnGaussian(t *testing.T) {
 // Annealed chains on a Gaussian, from one point, have the listed mean and variance after each level.
 func TestAnnealedOnGaussian(t *testing.T) {
 	var cases []annealed
-	read(t, "annealed.json", &cases)
+	testvalues.Read(t, "annealed.json", &cases)
 	c := cases[1]
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
-		d := sample(t, b, c.density(t), c.sampler(), scorekit.WithStart(repeated([]float64{c.X0}, chains)), scorekit.WithTrajectory(c.Each))
+		d := sample(t, b, c.density(t), c.sampler(), scorekit.WithStart(slices.Repeat([][]float64{{c.X0}}, chains)), scorekit.WithTrajectory(c.Each))
 		for level := range c.Levels {
 			snap := d.Trajectory[level+1]
 			name := fmt.Sprintf("level %d, step %d", level, snap.Step)
-			within(t, name+": mean", column(t, snap.X, func(x []float64) float64 { return x[0] }), c.Mean[level])
-			within(t, name+": variance", column(t, snap.X, func(x []float64) float64 { return (x[0] - c.Mean[level]) * (x[0] - c.Mean[level]) }), c.Var[level])
+			testvalues.MeanWithin(t, name+": mean", column(t, snap.X, func(x []float64) float64 { return x[0] }), c.Mean[level])
+			testvalues.MeanWithin(t, name+": variance", column(t, snap.X, func(x []float64) float64 { return (x[0] - c.Mean[level]) * (x[0] - c.Mean[level]) }), c.Var[level])
 		}
-		within(t, "mean, denoised", column(t, d.X, func(x []float64) float64 { return x[0] }), c.Denoised)
+		testvalues.MeanWithin(t, "mean, denoised", column(t, d.X, func(x []float64) float64 { return x[0] }), c.Denoised)
 		// The last step multiplies what is left of x − m by s²/(s² + σ²).
 		shrink := c.S * c.S / (c.S*c.S + c.Last*c.Last)
 		want := shrink * shrink * c.Var[c.Levels-1]
-		within(t, "variance, denoised", column(t, d.X, func(x []float64) float64 { return (x[0] - c.Denoised) * (x[0] - c.Denoised) }), want)
+		testvalues.MeanWithin(t, "variance, denoised", column(t, d.X, func(x []float64) float64 { return (x[0] - c.Denoised) * (x[0] - c.Denoised) }), want)
 	})
 }
 
@@ -204,7 +206,7 @@ func TestMixture(t *testing.T) {
 				}
 				continue
 			}
-			within(t, "mean of "+name, column(t, x, func(x []float64) float64 { return f(x[0]) }), want)
+			testvalues.MeanWithin(t, "mean of "+name, column(t, x, func(x []float64) float64 { return f(x[0]) }), want)
 		}
 	}
 	same := func(x float64) float64 { return x }
@@ -236,15 +238,15 @@ func TestDivergesFromTwiceTheVariance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := func(step float64) error {
+	diverges := func(step float64) error {
 		_, err := scorekit.Sample(context.Background(), testbackend.Go(t), p, sampler.Langevin{StepSize: step, Steps: 400}, 10, scorekit.WithLimit(1e6))
 		return err
 	}
-	if err := run(0.95 * 2 * 0.25); err != nil {
+	if err := diverges(0.95 * 2 * 0.25); err != nil {
 		t.Errorf("below the threshold: %v", err)
 	}
 	var diverged *scorekit.DivergedError
-	if err := run(1.05 * 2 * 0.25); !errors.As(err, &diverged) {
+	if err := diverges(1.05 * 2 * 0.25); !errors.As(err, &diverged) {
 		t.Errorf("above the threshold: error %v", err)
 	}
 }

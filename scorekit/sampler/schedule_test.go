@@ -8,10 +8,20 @@ import (
 	"testing"
 
 	"github.com/scorekit/lab/internal/testbackend"
+	"github.com/scorekit/lab/internal/testvalues"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/density"
 	"github.com/scorekit/lab/scorekit/sampler"
 )
+
+func schedule(t *testing.T, s scorekit.Sampler) scorekit.Schedule {
+	t.Helper()
+	got, err := s.Schedule()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
 
 // Levels, steps αᵢ = ε σᵢ²/σ_L² and their ratio are the listed ones; the ends of the ladder are exactly as given.
 func TestLadder(t *testing.T) {
@@ -24,7 +34,7 @@ func TestLadder(t *testing.T) {
 		Gamma         float64
 		Sigmas, Alpha []float64
 	}
-	read(t, "geometric.json", &cases)
+	testvalues.Read(t, "geometric.json", &cases)
 	for _, c := range cases {
 		got := schedule(t, sampler.AnnealedLangevin{Max: c.First, Min: c.Last, Levels: c.Levels, StepsPerLevel: 1, StepSize: c.Eps})
 		if !slices.Equal(got.Columns, []string{"sigma", "step", "noise"}) {
@@ -37,24 +47,24 @@ func TestLadder(t *testing.T) {
 		for i, row := range got.Rows {
 			sigmas = append(sigmas, row[0])
 			if i < len(c.Alpha) {
-				equal(t, c.ID+": half of α", row[1], c.Alpha[i]/2)
-				equal(t, c.ID+": √α", row[2], math.Sqrt(c.Alpha[i]))
+				testvalues.NearNumber(t, c.ID+": half of α", row[1], c.Alpha[i]/2, 1e-9)
+				testvalues.NearNumber(t, c.ID+": √α", row[2], math.Sqrt(c.Alpha[i]), 1e-9)
 			}
 			if i > 0 {
-				equal(t, c.ID+": ratio", sigmas[i-1]/row[0], c.Gamma)
+				testvalues.NearNumber(t, c.ID+": ratio", sigmas[i-1]/row[0], c.Gamma, 1e-9)
 			}
 		}
 		if sigmas[0] != c.First || sigmas[c.Levels-1] != c.Last {
 			t.Errorf("%s: ends %v and %v, want %v and %v exactly", c.ID, sigmas[0], sigmas[c.Levels-1], c.First, c.Last)
 		}
 		for i, want := range c.First3 {
-			equal(t, c.ID+": level", sigmas[i], want)
+			testvalues.NearNumber(t, c.ID+": level", sigmas[i], want, 1e-9)
 		}
 		for i, want := range c.Last3 {
-			equal(t, c.ID+": level from the end", sigmas[c.Levels-len(c.Last3)+i], want)
+			testvalues.NearNumber(t, c.ID+": level from the end", sigmas[c.Levels-len(c.Last3)+i], want, 1e-9)
 		}
 		for i, want := range c.Sigmas {
-			equal(t, c.ID+": level", sigmas[i], want)
+			testvalues.NearNumber(t, c.ID+": level", sigmas[i], want, 1e-9)
 		}
 	}
 	// For these Max·(Min/Max) is off Min by a rounding.
@@ -63,13 +73,6 @@ func TestLadder(t *testing.T) {
 		if rows[0][0] != top || rows[6][0] != 0.1 {
 			t.Errorf("ends %v and %v, want %v and 0.1 exactly", rows[0][0], rows[6][0], top)
 		}
-	}
-}
-
-func equal(t *testing.T, what string, got, want float64) {
-	t.Helper()
-	if !(math.Abs(got-want) <= 1e-9*math.Abs(want)) {
-		t.Errorf("%s = %v, want %v", what, got, want)
 	}
 }
 

@@ -2,17 +2,33 @@ package sampler_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/gomlx/gomlx/backends"
+	"github.com/gomlx/gomlx/pkg/core/dtypes"
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
 	"github.com/scorekit/lab/internal/testbackend"
+	"github.com/scorekit/lab/internal/testvalues"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/density"
+	"github.com/scorekit/lab/scorekit/random"
 	"github.com/scorekit/lab/scorekit/sampler"
 )
+
+// step adds one step of s from x, with the listed noise z and a row of its schedule.
+func step(s scorekit.Sampler, score scorekit.Score, x, z *sampler.Node, row []float64) *sampler.Node {
+	g := x.Graph()
+	rng := random.Listed(g, z)
+	var nodes []*sampler.Node
+	for _, v := range row {
+		nodes = append(nodes, graph.Scalar(g, dtypes.Float64, v))
+	}
+	state, _ := s.Step(nil, rng, score, s.Init(nil, rng, score, x), nodes)
+	return state.X
+}
 
 // One step with listed noise on N(0, σ²I), in both forms with one number for the step: x + εs + √(2ε)z is Langevin's,
 // x + (α/2)s + √α z that of the annealed sampler at its lowest level, and Langevin's again with ε = α/2.
@@ -23,16 +39,16 @@ func TestOneStep(t *testing.T) {
 		Step, Sigma float64
 		Eps, Alpha  [][]float64
 	}
-	read(t, "one_step.json", &cases)
+	testvalues.Read(t, "one_step.json", &cases)
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
-		got := run(t, b, func(g *graph.Graph) []*sampler.Node {
+		got := testvalues.Run(t, b, func(g *graph.Graph) []*sampler.Node {
 			var out []*sampler.Node
 			for _, c := range cases {
 				p, err := density.Isotropic(make([]float64, len(c.X[0])), c.Sigma)
 				if err != nil {
 					t.Fatal(err)
 				}
-				score := ignoring(func(x *sampler.Node) *sampler.Node { return p.Score(nil, x, nil) })
+				score := testvalues.Ignoring(func(x *sampler.Node) *sampler.Node { return p.Score(nil, x, nil) })
 				for _, s := range []scorekit.Sampler{
 					sampler.Langevin{StepSize: c.Step},
 					sampler.Langevin{StepSize: c.Step / 2},
@@ -44,9 +60,9 @@ func TestOneStep(t *testing.T) {
 			return out
 		})
 		for i, c := range cases {
-			near(t, c.ID+": ε form", got[3*i], flatten(c.Eps), 1e-9)
-			near(t, c.ID+": α form, ε = α/2", got[3*i+1], flatten(c.Alpha), 1e-9)
-			near(t, c.ID+": α form", got[3*i+2], flatten(c.Alpha), 1e-9)
+			testvalues.NearOne(t, c.ID+": ε form", got[3*i], slices.Concat(c.Eps...), 1e-9)
+			testvalues.NearOne(t, c.ID+": α form, ε = α/2", got[3*i+1], slices.Concat(c.Alpha...), 1e-9)
+			testvalues.NearOne(t, c.ID+": α form", got[3*i+2], slices.Concat(c.Alpha...), 1e-9)
 		}
 	})
 }
@@ -69,7 +85,7 @@ func TestTorchEBM(t *testing.T) {
 		Z          [][][]float64 // [step][chain][dim]
 		Trajectory [][][]float64 // [chain][step][dim]
 	}
-	read(t, "torchebm.json", &cases)
+	testvalues.Read(t, "torchebm.json", &cases)
 	// Columns are picked by a product, which both backends can differentiate.
 	column := func(x *sampler.Node, i int) *sampler.Node {
 		pick := [][]float64{{0}, {0}}
@@ -77,7 +93,7 @@ func TestTorchEBM(t *testing.T) {
 		return graph.Reshape(graph.Dot(x, graph.Const(x.Graph(), pick)), x.Shape().Dimensions[0])
 	}
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
-		got := run(t, b, func(g *graph.Graph) []*sampler.Node {
+		got := testvalues.Run(t, b, func(g *graph.Graph) []*sampler.Node {
 			var out []*sampler.Node
 			for _, c := range cases {
 				var score scorekit.Score
@@ -116,7 +132,7 @@ func TestTorchEBM(t *testing.T) {
 				for chain := range c.X0 {
 					want = append(want, c.Trajectory[chain][i]...)
 				}
-				near(t, fmt.Sprintf("%s: step %d", c.ID, i), got[k], want, 1e-10)
+				testvalues.NearOne(t, fmt.Sprintf("%s: step %d", c.ID, i), got[k], want, 1e-10)
 				k++
 			}
 		}
@@ -133,7 +149,7 @@ func TestLevelGivenToScore(t *testing.T) {
 		return graph.Neg(graph.Mul(x, graph.InsertAxes(sigma, -1)))
 	})
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
-		got := run(t, b, func(g *graph.Graph) []*sampler.Node {
+		got := testvalues.Run(t, b, func(g *graph.Graph) []*sampler.Node {
 			x := graph.Const(g, [][]float64{{1}, {-2}})
 			zero := graph.ZerosLike(x)
 			annealed := sampler.AnnealedLangevin{Sigmas: []float64{4, 2}, StepsPerLevel: 1, StepSize: 0.2, Denoise: true}
@@ -147,7 +163,7 @@ func TestLevelGivenToScore(t *testing.T) {
 		})
 		// α = 0.2·σ²/4, drift α/2; then σ² = 4 without noise.
 		for i, factor := range []float64{1 - 0.4*4, 1 - 0.1*2, 1 - 4*2, 1 - 0.1, 1 - 0.3} {
-			near(t, fmt.Sprintf("step %d", i), got[i], []float64{factor, -2 * factor}, 1e-15)
+			testvalues.NearOne(t, fmt.Sprintf("step %d", i), got[i], []float64{factor, -2 * factor}, 1e-15)
 		}
 	})
 }
@@ -182,7 +198,7 @@ func TestDenoise(t *testing.T) {
 		return y
 	}
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
-		got := run(t, b, func(g *graph.Graph) []*sampler.Node {
+		got := testvalues.Run(t, b, func(g *graph.Graph) []*sampler.Node {
 			x, z := graph.Const(g, points), graph.Const(g, [][]float64{{1, -1}, {2, 3}, {-1, 1}})
 			level := graph.Const(g, []float64{sigma, sigma, sigma})
 			logs := func(p density.Gaussian) *sampler.Node { return p.LogDensityNoised(x, level) }
@@ -191,9 +207,9 @@ func TestDenoise(t *testing.T) {
 		})
 		for i, x := range points {
 			one, other := mean(x, first), mean(x, second)
-			near(t, "Gaussian", got[0][2*i:2*i+2], one[:], 1e-12)
+			testvalues.NearOne(t, "Gaussian", got[0][2*i:2*i+2], one[:], 1e-12)
 			r := got[2][i]
-			near(t, "mixture", got[1][2*i:2*i+2], []float64{r*one[0] + (1-r)*other[0], r*one[1] + (1-r)*other[1]}, 1e-12)
+			testvalues.NearOne(t, "mixture", got[1][2*i:2*i+2], []float64{r*one[0] + (1-r)*other[0], r*one[1] + (1-r)*other[1]}, 1e-12)
 		}
 	})
 }
