@@ -48,7 +48,7 @@ func (t *training) header() (header, error) {
 	model, err := describe(t.model)
 	return header{
 		Format: checkpointFormat, Step: t.step, Model: model, Shape: t.data.Shape(), DType: t.dtype.String(),
-		Objective: fmt.Sprintf("%T%+v", t.objective, t.objective), Optimizer: t.optimizer.describe(),
+		Objective: settingsOf(t.objective), Optimizer: t.optimizer.describe(),
 		Batch: t.batch, Seed: t.seed, EMA: t.ema, ClipNorm: t.clipNorm, Metadata: t.metadata,
 	}, err
 }
@@ -80,6 +80,7 @@ func (t *training) save() error {
 	if t.store == nil || t.step == 0 || t.step == t.saved {
 		return nil
 	}
+	t.saved = t.step // also when it fails: the end of the run must not try the same once more
 	h, err := t.header()
 	if err != nil {
 		return err
@@ -99,11 +100,7 @@ func (t *training) save() error {
 			c.Frozen = append(c.Frozen, name)
 		}
 	}
-	if err := t.store.save(c); err != nil {
-		return err
-	}
-	t.saved = t.step
-	return nil
+	return t.store.save(c)
 }
 
 // stored says whether a variable belongs in a checkpoint: all do but the data and the guard.
@@ -191,7 +188,7 @@ func readCheckpoint(path string) (*checkpoint, error) {
 	return c, nil
 }
 
-// clone copies a variable's value to the host, so that training can go on.
+// cloneValue copies a variable's value to the host, so that training can go on.
 func cloneValue(v *mlctx.Variable) (*tensors.Tensor, error) {
 	value, err := v.Value()
 	if err != nil {

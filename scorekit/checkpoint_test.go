@@ -3,17 +3,22 @@ package scorekit_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gomlx/gomlx/backends"
+	"github.com/gomlx/gomlx/pkg/core/dtypes"
 
+	"github.com/scorekit/lab/internal/safetensors"
 	"github.com/scorekit/lab/internal/testbackend"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/backend"
@@ -227,6 +232,197 @@ func TestLoadOfAModelThatIsNotDescribed(t *testing.T) {
 	wantError(t, err, "checkpoint folder")
 }
 
+// secretive loses a setting in its JSON form; unstorable has none at times.
+type (
+	secretive struct {
+		linearModel
+		secret int
+	}
+	unstorable struct {
+		linearModel
+		Scale float64
+	}
+)
+
+func init() {
+	scorekit.RegisterModel("scorekit_test.secretive", secretive{})
+	scorekit.RegisterModel("scorekit_test.unstorable", unstorable{})
+	scorekit.RegisterModel("scorekit_test.pointer", &pointerModel{})
+}
+
+// A model that would be another one after Load, or could not be saved at all, is refused before the training.
+func TestModelsThatCannotBeStored(t *testing.T) {
+	be := testbackend.Go(t)
+	data := examples(t, [][]float64{{1}})
+	fit := func(m scorekit.Model) (*scorekit.Fitted, error) {
+		return scorekit.Fit(background, be, m, regression{2}, data, scorekit.WithSteps(2),
+			scorekit.WithCallback(func(*scorekit.FitStep) error { return fmt.Errorf("a step was done") }))
+	}
+	_, err := fit(secretive{secret: 7})
+	wantError(t, err, "scorekit: Fit: model scorekit_test.secretive: its JSON form", "loses settings", "secret:7", "comes back as", "secret:0")
+	_, err = fit(unstorable{Scale: math.NaN()})
+	wantError(t, err, "scorekit: Fit: model scorekit_test.unstorable:", "NaN", "cannot be stored")
+	for _, m := range []scorekit.Model{secretive{}, unstorable{Scale: 0.1}} {
+		_, err = fit(m)
+		wantError(t, err, "a step was done")
+	}
+
+	f, err := scorekit.Fit(background, be, &pointerModel{Name: "p"}, regression{2}, data, scorekit.WithSteps(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "pointer")
+	if err := f.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	g, err := scorekit.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, ok := g.Model().(*pointerModel); !ok || m.Name != "p" {
+		t.Errorf("model %#v", g.Model())
+	}
+}
+
+// An objective's address is another one in every process: it must not keep a run from going on. What it tells of
+// itself without addresses is compared (TestResumeRefusesAnotherRun).
+func TestResumeWithAnObjectiveThatHoldsAPointer(t *testing.T) {
+	be := testbackend.Go(t)
+	dir := t.TempDir()
+	for _, steps := range []int{2, 4} {
+		target := 2.0
+		f, err := scorekit.Fit(background, be, linearModel{}, &pointerObjective{&target}, examples(t, [][]float64{{1}}), scorekit.WithSteps(steps),
+			scorekit.WithCheckpoints(dir, 2), scorekit.WithResume())
+		if err != nil || len(f.History()) != 2 {
+			t.Fatalf("steps %d: model %v, error %v", steps, f, err)
+		}
+	}
+}
+
+// With another number of steps the rate goes on as that of a run with the new number; of a run that is at its end
+// already there is nothing to do but to hand the model over.
+func TestResumeWithAnotherNumberOfSteps(t *testing.T) {
+	be := testbackend.Go(t)
+	dir := t.TempDir()
+	run := func(steps int) (*scorekit.Fitted, []scorekit.Report) {
+		t.Helper()
+		var reports []scorekit.Report
+		f, err := scorekit.Fit(background, be, linearModel{}, drift, examples(t, [][]float64{{0}}), scorekit.WithSteps(steps), scorekit.WithBatch(1),
+			scorekit.WithEMA(0), scorekit.WithDType(dtypes.Float64), scorekit.WithCheckpoints(dir, 3), scorekit.WithResume(),
+			scorekit.WithProgress(func(r scorekit.Report) { reports = append(reports, r) }),
+			scorekit.WithOptimizer(scorekit.SGD{Rate: scorekit.Rate{Peak: 1, Cosine: true}}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f, reports
+	}
+	cosine := func(t, n int) float64 { return 0.5 * (1 + math.Cos(math.Pi*float64(t)/float64(n))) }
+	want := cosine(0, 3) + cosine(1, 3) + cosine(2, 3)
+	f, _ := run(3)
+	_, b := weights(t, f)
+	within(t, "sum of rates after 3 steps", b[0], want, 1e-12)
+	for s := 3; s < 8; s++ {
+		want += cosine(s, 8)
+	}
+	for range 2 {
+		f, reports := run(8)
+		_, b = weights(t, f)
+		within(t, "sum of rates after 8 steps", b[0], want, 1e-12)
+		last := reports[len(reports)-1]
+		if f.Steps() != 8 || last.Step != 8 || last.Total != 8 || !last.Done {
+			t.Errorf("steps %d, last report %+v", f.Steps(), last)
+		}
+	}
+}
+
+// A checkpoint that cannot be written ends the training with one clear error, and what was there stays. A folder in
+// the place of the file stands for a full disk: both fail after the folder was found to be good.
+func TestCheckpointThatCannotBeWritten(t *testing.T) {
+	be := testbackend.Go(t)
+	dir := t.TempDir()
+	f, err := fitSmall(t, background, be, 8, scorekit.WithCheckpoints(dir, 2), scorekit.WithCallback(func(*scorekit.FitStep) error {
+		return os.MkdirAll(filepath.Join(dir, "step-000000004.safetensors"), 0o755)
+	}))
+	wantError(t, err, "scorekit: Fit: checkpoint: writing ", "step-000000004.safetensors")
+	if err != nil && strings.Count(err.Error(), "checkpoint: ") != 1 {
+		t.Errorf("the error says it more than once: %v", err)
+	}
+	if f == nil || f.Steps() != 4 {
+		t.Errorf("model %v, want that of step 4", f)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) != 0 {
+		t.Errorf("%v were left", left)
+	}
+	good, err := scorekit.Load(filepath.Join(dir, "step-000000002.safetensors"))
+	if err != nil || good.Steps() != 2 {
+		t.Errorf("the checkpoint of step 2: %v", err)
+	}
+}
+
+// A folder that cannot be written to is found before the first step.
+func TestReadOnlyCheckpointFolder(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a folder cannot be made read-only on Windows")
+	}
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	if file, err := os.Create(filepath.Join(dir, "probe")); err == nil { // the super-user may write anywhere but here
+		file.Close()
+		dir = "/proc/self"
+	}
+	f, err := fitSmall(t, background, testbackend.Go(t), 8, scorekit.WithCheckpoints(dir, 8))
+	wantError(t, err, "scorekit: Fit: checkpoint folder: ", dir)
+	if f != nil {
+		t.Error("steps were done")
+	}
+}
+
+// A damaged file of a later step is no reason to keep only one good checkpoint.
+func TestTwoGoodCheckpointsAreKept(t *testing.T) {
+	be := testbackend.Go(t)
+	dir := t.TempDir()
+	later := filepath.Join(dir, "step-000000100.safetensors")
+	if _, err := fitSmall(t, background, be, 2, scorekit.WithCheckpoints(dir, 2)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(later, []byte("damaged"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fitSmall(t, background, be, 8, scorekit.WithCheckpoints(dir, 2), scorekit.WithResume()); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []int{6, 8} {
+		if f, err := scorekit.Load(filepath.Join(dir, fmt.Sprintf("step-%09d.safetensors", step))); err != nil || f.Steps() != step {
+			t.Errorf("the checkpoint of step %d: %v", step, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "step-000000004.safetensors")); err == nil {
+		t.Error("the checkpoint of step 4 is still there")
+	}
+}
+
+// A newest checkpoint that is whole but of a later format must not be passed over in silence for an older one.
+func TestLaterFormatIsNotPassedOver(t *testing.T) {
+	be := testbackend.Go(t)
+	dir := t.TempDir()
+	if _, err := fitSmall(t, background, be, 4, scorekit.WithCheckpoints(dir, 2)); err != nil {
+		t.Fatal(err)
+	}
+	later, err := os.Create(filepath.Join(dir, "step-000000006.safetensors"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(safetensors.Write(later, nil, map[string]string{"scorekit": `{"format":2}`}), later.Close()); err != nil {
+		t.Fatal(err)
+	}
+	_, err = scorekit.Load(dir)
+	wantError(t, err, "scorekit: Load: ", "step-000000006.safetensors: checkpoint format 2: this version reads format 1")
+	_, err = fitSmall(t, background, be, 8, scorekit.WithCheckpoints(dir, 2), scorekit.WithResume())
+	wantError(t, err, "checkpoint format 2")
+}
+
 // A dimension that does not fit a loaded model is refused where it is used.
 func TestLoadedModelRefusesPointsOfAnotherDimension(t *testing.T) {
 	be := testbackend.Go(t)
@@ -264,8 +460,8 @@ func trainUntilKilled(dir string) {
 }
 
 // Each of fifty runs goes on from the one before and is killed at a random moment while it writes checkpoints of
-// about 2 MB after every step, so that most kills hit a write. One good checkpoint must always be left, never older than the last
-// one that the killed run had reported minus none: the report comes after the file has its name.
+// about 2 MB after every step, so that most kills hit a write. A good checkpoint must always be left, and never one older
+// than the last step that the killed run reported: a step is reported after its file has got its name.
 func TestKilledWhileWritingCheckpoints(t *testing.T) {
 	dir := t.TempDir()
 	rng := rand.New(rand.NewPCG(7, 7))

@@ -18,8 +18,8 @@ import (
 func Draw(backend backends.Backend, data Data, n int, seed int64) (*tensors.Tensor, error) {
 	var out *tensors.Tensor
 	err := guard("scorekit: Draw", func() error {
-		if backend == nil || data == nil {
-			return fmt.Errorf("backend and data must be given")
+		if err := given(argument{"backend", backend}, argument{"data", data}); err != nil {
+			return err
 		}
 		if n < 1 {
 			return fmt.Errorf("%d examples: must be at least 1", n)

@@ -18,8 +18,8 @@ import (
 func Evaluate(backend backends.Backend, model Model, points any, sigma ...float64) (*tensors.Tensor, error) {
 	var out *tensors.Tensor
 	err := guard("scorekit: Evaluate", func() error {
-		if backend == nil || model == nil {
-			return fmt.Errorf("backend and model must be given")
+		if err := given(argument{"backend", backend}, argument{"model", model}); err != nil {
+			return err
 		}
 		if err := validate(model); err != nil {
 			return err
@@ -46,7 +46,7 @@ func Evaluate(backend backends.Backend, model Model, points any, sigma ...float6
 		if err != nil {
 			return err
 		}
-		score := complete(model, vars)
+		score := complete(model)
 		exec, err := mlctx.NewExec(backend, vars, func(vars *mlctx.Context, in []*Node) *Node {
 			var s *Node
 			if len(in) > 1 {

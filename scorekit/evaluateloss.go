@@ -20,8 +20,8 @@ import (
 // for a loss that is not finite.
 func EvaluateLoss(backend backends.Backend, model Model, objective Objective, data Data, n int, seed int64) (mean, standardError float64, err error) {
 	err = guard("scorekit: EvaluateLoss", func() error {
-		if backend == nil || model == nil || objective == nil || data == nil {
-			return fmt.Errorf("backend, model, objective and data must be given")
+		if err := given(argument{"backend", backend}, argument{"model", model}, argument{"objective", objective}, argument{"data", data}); err != nil {
+			return err
 		}
 		if n < 2 {
 			return fmt.Errorf("%d examples: must be at least 2", n)
@@ -45,7 +45,7 @@ func EvaluateLoss(backend backends.Backend, model Model, objective Objective, da
 		if err != nil {
 			return err
 		}
-		score := complete(model, vars)
+		score := complete(model)
 		exec, err := mlctx.NewExec(backend, vars, func(vars *mlctx.Context, state, x *Node) *Node {
 			loss := objective.Loss(vars, random.New(state, dtype, 1), score, x)
 			mean := graph.ReduceAllMean(loss)

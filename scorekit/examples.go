@@ -3,7 +3,7 @@ package scorekit
 import (
 	"fmt"
 	"math"
-	"sync"
+	"slices"
 
 	"github.com/gomlx/gomlx/pkg/core/dtypes"
 	"github.com/gomlx/gomlx/pkg/core/graph"
@@ -24,40 +24,33 @@ func Examples(points any) (Data, error) {
 	if err != nil {
 		return nil, fmt.Errorf("scorekit: Examples: %w", err)
 	}
-	return &examples{points: t}, nil
-}
-
-// examples is Data held in one tensor, converted once to each dtype that is asked for.
-type examples struct {
-	points *tensors.Tensor
-
-	mu        sync.Mutex
-	converted *tensors.Tensor
-}
-
-func (e *examples) Shape() []int { return e.points.Shape().Dimensions[1:] }
-
-func (e *examples) Batch(vars *mlctx.Context, rng *random.Source, n int) *Node {
-	points, err := e.as(rng.DType())
-	if err != nil {
-		panic(err)
+	if t == points { // the caller may change or free a tensor of theirs
+		if t, err = t.LocalClone(); err != nil {
+			return nil, fmt.Errorf("scorekit: Examples: %w", err)
+		}
 	}
-	all := vars.In("examples").VariableWithValue("points", points).SetTrainable(false).ValueGraph(rng.Graph())
+	return examples{t}, nil
+}
+
+// examples is Data held in one tensor on the host, which nobody else has. Each run takes its own copy to the device.
+type examples struct{ points *tensors.Tensor }
+
+func (e examples) Shape() []int { return slices.Clone(e.points.Shape().Dimensions[1:]) }
+
+func (e examples) Batch(vars *mlctx.Context, rng *random.Source, n int) *Node {
+	const name = "points"
+	vars = vars.In("examples")
+	stored := vars.GetVariable(name)
+	if stored == nil { // the first of the steps of a run
+		points, err := convert(e.points, rng.DType())
+		if err != nil {
+			panic(err)
+		}
+		stored = vars.VariableWithValue(name, points).SetTrainable(false)
+	}
+	all := stored.ValueGraph(rng.Graph())
 	rows := rng.Int(all.Shape().Dimensions[0], n, 1)
 	return graph.StopGradient(graph.Gather(all, rows))
-}
-
-func (e *examples) as(dtype dtypes.DType) (*tensors.Tensor, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.converted == nil || e.converted.DType() != dtype {
-		t, err := convert(e.points, dtype)
-		if err != nil {
-			return nil, err
-		}
-		e.converted = t
-	}
-	return e.converted.LocalClone()
 }
 
 // toTensor makes a tensor [n, dims...] from points and checks it.

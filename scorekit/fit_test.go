@@ -3,14 +3,20 @@ package scorekit_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/gomlx/gomlx/backends"
 	"github.com/gomlx/gomlx/pkg/core/dtypes"
 	"github.com/gomlx/gomlx/pkg/core/graph"
+	"github.com/gomlx/gomlx/pkg/core/shapes"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
+	"github.com/scorekit/lab/internal/safetensors"
 	"github.com/scorekit/lab/internal/testbackend"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/objective"
@@ -92,10 +98,7 @@ func TestAdamWDecaysWeights(t *testing.T) {
 
 func TestRateSchedule(t *testing.T) {
 	be := testbackend.Go(t)
-	// With the gradient of ½‖s − c‖² replaced by a constant one, SGD's weights are the sum of the rates.
-	drift := objectiveFunc(func(vars *mlctx.Context, _ *random.Source, score scorekit.Score, x *Node) *Node {
-		return graph.Neg(graph.ReduceSum(score(vars, x, nil), 1))
-	})
+	// With a constant gradient SGD's weights are the sum of the rates.
 	f, err := scorekit.Fit(background, be, scorekit.Score(linear), drift, examples(t, [][]float64{{0}}), scorekit.WithSteps(6), scorekit.WithBatch(1),
 		scorekit.WithEMA(0), scorekit.WithDType(dtypes.Float64),
 		scorekit.WithOptimizer(scorekit.SGD{Rate: scorekit.Rate{Peak: 1, WarmUp: 2, Cosine: true, Final: 0.2}}))
@@ -109,6 +112,11 @@ func TestRateSchedule(t *testing.T) {
 	_, b := weights(t, f)
 	within(t, "sum of rates", b[0], want, 1e-12)
 }
+
+// drift is the objective −Σs(x): its gradient is the same at all weights.
+var drift = objectiveFunc(func(vars *mlctx.Context, _ *random.Source, score scorekit.Score, x *Node) *Node {
+	return graph.Neg(graph.ReduceSum(score(vars, x, nil), 1))
+})
 
 type objectiveFunc func(vars *mlctx.Context, rng *random.Source, score scorekit.Score, x *Node) *Node
 
@@ -202,6 +210,165 @@ func TestNonFiniteLossKeepsTheLastGoodWeights(t *testing.T) {
 			t.Errorf("weights %v after step %d, stored %v after %d, want %v after %d", got, f.Steps(), stored, loaded.Steps(), want, bad.Step-1)
 		}
 	})
+}
+
+// At the largest rate that is allowed, with a gradient so large that the next larger power of ten would make its norm
+// infinite, one step leaves finite weights: an ordinary loss and gradient cannot hide weights that are not.
+func TestWeightsStayFinite(t *testing.T) {
+	testbackend.Each(t, func(t *testing.T, be backends.Backend) {
+		steep := objectiveFunc(func(vars *mlctx.Context, rng *random.Source, score scorekit.Score, x *Node) *Node {
+			return graph.MulScalar(drift(vars, rng, score, x), 1e19)
+		})
+		for _, o := range []scorekit.Optimizer{scorekit.SGD{Rate: scorekit.Rate{Peak: 1e15}}, scorekit.Adam{Rate: scorekit.Rate{Peak: 1e15}}, scorekit.AdamW{Rate: scorekit.Rate{Peak: 1e15}, Decay: 1e-15}} {
+			f, err := scorekit.Fit(background, be, scorekit.Score(linear), steep, examples(t, [][]float64{{1}}), scorekit.WithSteps(1), scorekit.WithOptimizer(o), scorekit.WithEMA(0))
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, b := weights(t, f)
+			if math.IsInf(a, 0) || math.IsNaN(a) || math.IsInf(b[0], 0) || math.IsNaN(b[0]) {
+				t.Errorf("%T: weights %v and %v", o, a, b)
+			}
+		}
+	})
+}
+
+func TestNonFiniteAtTheFirstStep(t *testing.T) {
+	testbackend.Each(t, func(t *testing.T, be backends.Backend) {
+		for name, loss := range map[string]func(sum *Node) *Node{
+			"loss": func(sum *Node) *Node { return graph.Log(graph.AddScalar(sum, -1)) },
+			// √(s²) at s = 0: the loss is 0, its derivative 0/0.
+			"gradient alone": func(sum *Node) *Node { return graph.Sqrt(graph.Mul(sum, sum)) },
+		} {
+			o := objectiveFunc(func(vars *mlctx.Context, _ *random.Source, score scorekit.Score, x *Node) *Node {
+				return loss(graph.ReduceSum(score(vars, x, nil), 1))
+			})
+			dir := t.TempDir()
+			f, err := scorekit.Fit(background, be, scorekit.Score(linear), o, examples(t, [][]float64{{1}}), scorekit.WithSteps(3), scorekit.WithCheckpoints(dir, 1))
+			var bad *scorekit.NonFiniteError
+			if !errors.As(err, &bad) || bad.Step != 1 || f != nil {
+				t.Errorf("%s: model %v, error %v", name, f, err)
+			}
+			wantError(t, err, "scorekit: Fit: step 1: ", "both must be finite; no step was good")
+			if files, _ := filepath.Glob(filepath.Join(dir, "*")); len(files) != 0 {
+				t.Errorf("%s: %v were written", name, files)
+			}
+		}
+	})
+}
+
+// Fixed features are drawn once, not trained, and belong to the model all the same.
+func TestFrozenWeights(t *testing.T) {
+	be := testbackend.Go(t)
+	model := scorekit.Score(func(vars *mlctx.Context, x, _ *Node) *Node {
+		drawn := vars.WithInitializer(func(g *graph.Graph, s shapes.Shape) *Node { return graph.AddScalar(graph.Zeros(g, s), 0.75) })
+		f := drawn.VariableWithShape("features", shapes.Make(x.DType(), 1, 1)).SetTrainable(false).ValueGraph(x.Graph())
+		return linear(vars, graph.Mul(x, f), nil)
+	})
+	alone := scorekit.Score(func(vars *mlctx.Context, x, _ *Node) *Node {
+		return graph.Mul(x, vars.VariableWithShape("features", shapes.Make(x.DType(), 1, 1)).SetTrainable(false).ValueGraph(x.Graph()))
+	})
+	_, err := scorekit.Evaluate(be, alone, [][]float64{{1}})
+	wantError(t, err, "scorekit: Evaluate: ", "has weights that were not given, /features first")
+	for _, ema := range []float64{0, 0.9} {
+		dir := t.TempDir()
+		f, err := scorekit.Fit(background, be, model, regression{2}, examples(t, [][]float64{{1}}), scorekit.WithSteps(3), scorekit.WithEMA(ema), scorekit.WithCheckpoints(dir, 3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		saved := filepath.Join(t.TempDir(), "model")
+		if err := f.Save(saved); err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprint(values(t, be, f))
+		for _, path := range []string{dir, saved} {
+			g, err := scorekit.LoadInto(path, model)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := fmt.Sprint(values(t, be, g)); got != want {
+				t.Errorf("fitted %s, loaded %s", want, got)
+			}
+			for v := range g.Vars().IterVariables() {
+				if v.Trainable != (v.Name() != "features") {
+					t.Errorf("%s: trainable %v", v.ScopeAndName(), v.Trainable)
+				}
+			}
+		}
+	}
+}
+
+// Adam moves weights by its memory even when the gradient is zero, and a NaN would stay in that memory: neither may
+// happen after a step that is not finite. The sum of both weights goes up by 0.2 a step from 0, so that √(0.7 − Σs) is
+// NaN, with its gradient, at step 5, in the middle of a block of 8.
+func TestAdamStandsStillAfterANonFiniteStep(t *testing.T) {
+	testbackend.Each(t, func(t *testing.T, be backends.Backend) {
+		cliff := objectiveFunc(func(vars *mlctx.Context, rng *random.Source, score scorekit.Score, x *Node) *Node {
+			s := graph.ReduceSum(score(vars, x, nil), 1)
+			return graph.Sub(graph.MulScalar(graph.Sqrt(graph.AddScalar(graph.Neg(s), 0.7)), 1e-3), s)
+		})
+		for _, ema := range []float64{0, 0.9} {
+			dir := t.TempDir()
+			run := func(steps int, options ...scorekit.FitOption) (*scorekit.Fitted, error) {
+				return scorekit.Fit(background, be, linearModel{}, cliff, examples(t, [][]float64{{1}}), append(options, scorekit.WithSteps(steps), scorekit.WithUnroll(8), scorekit.WithEMA(ema),
+					scorekit.WithDType(dtypes.Float64), scorekit.WithOptimizer(scorekit.Adam{Rate: scorekit.Rate{Peak: 0.1}}))...)
+			}
+			f, err := run(20, scorekit.WithCheckpoints(dir, 8))
+			var bad *scorekit.NonFiniteError
+			if !errors.As(err, &bad) || bad.Step != 5 || f.Steps() != 4 {
+				t.Fatalf("error %v, want a NonFiniteError of step 5", err)
+			}
+			good, err := run(4)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, wantB := weights(t, good)
+			a, b := weights(t, f)
+			within(t, "a", a, want, 1e-12)
+			within(t, "b", b[0], wantB[0], 1e-12)
+
+			file, err := os.Open(filepath.Join(dir, "step-000000004.safetensors"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			list, _, err := safetensors.Read(file)
+			if err = errors.Join(err, file.Close()); err != nil {
+				t.Fatal(err)
+			}
+			for _, v := range list {
+				v.Value.MustConstFlatData(func(flat any) {
+					if text := fmt.Sprint(flat); strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
+						t.Errorf("%s: %s in the checkpoint", v.Name, text)
+					}
+				})
+			}
+		}
+	})
+}
+
+// values are the scores of a model at three points of one dimension.
+func values(t *testing.T, be backends.Backend, m scorekit.Model) [][]float64 {
+	t.Helper()
+	s, err := scorekit.Evaluate(be, m, [][]float64{{0}, {1}, {-2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := scorekit.Rows(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// Training would not go on from the weights of a fitted model: that must not pass in silence.
+func TestFitOfAFittedModelIsRefused(t *testing.T) {
+	be := testbackend.Go(t)
+	data := examples(t, [][]float64{{1}})
+	f, err := scorekit.Fit(background, be, scorekit.Score(linear), regression{2}, data, scorekit.WithSteps(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = scorekit.Fit(background, be, f, regression{2}, data, scorekit.WithSteps(1))
+	wantError(t, err, "scorekit: Fit: model *scorekit.Fitted: training begins from fresh weights: give its Model()")
 }
 
 func TestCancelAndCallback(t *testing.T) {

@@ -35,11 +35,12 @@ type Fitted struct {
 // checkpoint, if a folder was given, is then up to date.
 //
 // It returns an error for impossible settings (named, with what is allowed), for a model whose output does not have
-// the shape of its input, for a checkpoint that does not match, and for a stop before the last step: the error then
-// wraps ctx's cause, or is a [*NonFiniteError] when a loss was NaN or Inf. In these last two cases the result is not
-// nil and has the last good weights.
+// the shape of its input, for a checkpoint that does not match or cannot be written, and for a stop before the last
+// step: the error then wraps ctx's cause or the callback's error, or wraps a [*NonFiniteError] when a loss or
+// its gradient was NaN or Inf. If training stops after the first step, the result beside the error has the
+// last good weights; before that it is nil.
 func Fit(ctx context.Context, backend backends.Backend, model Model, objective Objective, data Data, options ...FitOption) (*Fitted, error) {
-	t, err := startTraining(backend, model, objective, data, options)
+	t, err := startTraining(ctx, backend, model, objective, data, options)
 	if err != nil {
 		return nil, err
 	}
@@ -49,8 +50,8 @@ func Fit(ctx context.Context, backend backends.Backend, model Model, objective O
 		return nil, err
 	}
 	fitted, fittedErr := t.fitted()
-	if err == nil {
-		err = fittedErr
+	if err == nil && fittedErr != nil {
+		err = fmt.Errorf("%s: %w", fitName, fittedErr)
 	}
 	return fitted, err
 }
@@ -77,9 +78,9 @@ func (t *training) fitted() (*Fitted, error) {
 		}
 		value, err := cloneValue(v)
 		if err != nil {
-			return nil, fmt.Errorf("scorekit: copying the weights: %w", err)
+			return nil, fmt.Errorf("copying the weights: %w", err)
 		}
-		f.vars.InAbsPath(at).VariableWithValue(v.Name(), value)
+		f.vars.InAbsPath(at).VariableWithValue(v.Name(), value).SetTrainable(!frozen)
 	}
 	return f, nil
 }
@@ -116,19 +117,33 @@ func (f *Fitted) History() []StepStats { return slices.Clone(f.history) }
 // Metadata returns the texts stored with [WithMetadata].
 func (f *Fitted) Metadata() map[string]string { return maps.Clone(f.header.Metadata) }
 
-// NumParameters returns the number of weights.
-func (f *Fitted) NumParameters() int { return f.vars.NumParameters() }
+// NumParameters returns the number of weights, those that are not trained included.
+func (f *Fitted) NumParameters() int {
+	if isNil(f) {
+		return 0
+	}
+	return f.vars.NumParameters()
+}
 
 // Save writes the model to one file, in the safetensors format, atomically: the weights and the description that
-// [Load] rebuilds it from.
+// [Load] rebuilds it from. It returns an error if the file cannot be written; what was there before is then still
+// there.
 func (f *Fitted) Save(path string) error {
+	if isNil(f) {
+		return fmt.Errorf("scorekit: Save: model nil: must come from Fit or Load")
+	}
 	c := &checkpoint{header: f.header}
+	c.Frozen = nil // those of the checkpoint it may come from have other names
 	for v := range f.vars.IterVariables() {
 		value, err := v.Value()
 		if err != nil {
 			return fmt.Errorf("scorekit: Save: %w", err)
 		}
-		c.tensors = append(c.tensors, safetensors.Tensor{Name: "/" + modelScope + strings.TrimSuffix(v.Scope(), "/") + "/" + v.Name(), Value: value})
+		name := "/" + modelScope + strings.TrimSuffix(v.Scope(), "/") + "/" + v.Name()
+		c.tensors = append(c.tensors, safetensors.Tensor{Name: name, Value: value})
+		if !v.Trainable {
+			c.Frozen = append(c.Frozen, name)
+		}
 	}
 	if err := atomicfile.WriteFunc(path, 0o644, func(w io.Writer) error { return c.write(w) }); err != nil {
 		return fmt.Errorf("scorekit: Save: %w", err)
@@ -140,13 +155,14 @@ func (f *Fitted) Save(path string) error {
 // [WithCheckpoints]. The model is rebuilt from its description; the moving average of the weights is taken where
 // there is one.
 //
-// It returns an error for a missing or damaged file, and for a model whose kind is not registered in this program: give such a one to [LoadInto].
+// It returns an error for a missing or damaged file, and for a model whose kind is not registered in this program: give
+// such a one to [LoadInto].
 func Load(path string) (*Fitted, error) { return load("scorekit: Load", path, nil) }
 
 // LoadInto is [Load] for a model that the checkpoint does not describe, such as a user's own function.
 func LoadInto(path string, model Model) (*Fitted, error) {
-	if model == nil {
-		return nil, fmt.Errorf("scorekit: LoadInto: model nil: must be given")
+	if err := given(argument{"model", model}); err != nil {
+		return nil, fmt.Errorf("scorekit: LoadInto: %w", err)
 	}
 	return load("scorekit: LoadInto", path, model)
 }
@@ -162,7 +178,8 @@ func load(name, path string, model Model) (*Fitted, error) {
 		}
 	}
 	f := &Fitted{model: model, vars: mlctx.New().Checked(false), header: c.header}
-	// The average comes first: a name that is filled already is left as it is.
+	// The average comes first: a value that is there already is left as it is. What is trained is told by the model's
+	// own scope, since no average is.
 	for _, scope := range []string{emaScope + "/" + modelScope, modelScope} {
 		if err := c.fill(f.vars, scope); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)

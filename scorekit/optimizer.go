@@ -31,11 +31,15 @@ type updater interface {
 //
 // (Loshchilov and Hutter 2017, without restarts).
 type Rate struct {
-	Peak   float64 // 0 means 1e-3
+	Peak   float64 // at most 1e15; 0 means 1e-3
 	WarmUp int     // steps, 0 means none
 	Cosine bool
 	Final  float64 // share of Peak that is left at the end of the cosine, from 0 to 1
 }
+
+// maxRate is far beyond every rate that trains anything, and small enough that no step overflows: a gradient whose norm
+// is finite in float32 has a norm below 2·10¹⁹, which moves a weight by less than 2·10³⁴.
+const maxRate = 1e15
 
 func (r Rate) peak() float64 {
 	if r.Peak == 0 {
@@ -55,11 +59,17 @@ func (r Rate) rate(t, n int) float64 {
 	return r.peak() * (r.Final + (1-r.Final)*0.5*(1+math.Cos(phase)))
 }
 
+// describe writes the settings out with the defaults filled in.
+func (r Rate) describe() string {
+	r.Peak = r.peak()
+	return fmt.Sprintf("%+v", r)
+}
+
 // Validate returns an error naming the setting that is out of range.
 func (r Rate) Validate() error {
 	switch {
-	case r.Peak < 0 || math.IsNaN(r.Peak) || math.IsInf(r.Peak, 0):
-		return fmt.Errorf("learning rate %v: must be positive and finite", r.Peak)
+	case !(r.Peak >= 0 && r.Peak <= maxRate):
+		return fmt.Errorf("learning rate %v: must be positive and at most %v", r.Peak, maxRate)
 	case r.WarmUp < 0:
 		return fmt.Errorf("warm-up of %d steps: must not be negative", r.WarmUp)
 	case !(r.Final >= 0 && r.Final <= 1):
@@ -72,12 +82,12 @@ func (r Rate) Validate() error {
 type Adam struct{ Rate }
 
 func (a Adam) gomlx() updater   { return optimizers.Adam().Epsilon(1e-8).Done().(updater) }
-func (a Adam) describe() string { return fmt.Sprintf("adam %+v", a.Rate) }
+func (a Adam) describe() string { return "adam " + a.Rate.describe() }
 
 // AdamW is Adam with decoupled weight decay, w ← w − r·λ·w beside Adam's own step (Loshchilov and Hutter 2019).
 type AdamW struct {
 	Rate
-	Decay float64 // λ; 0 means 0.01
+	Decay float64 // λ, at most 1/Peak; 0 means 0.01
 }
 
 func (a AdamW) decay() float64 {
@@ -90,14 +100,22 @@ func (a AdamW) decay() float64 {
 func (a AdamW) gomlx() updater {
 	return optimizers.Adam().Epsilon(1e-8).WeightDecay(a.decay()).Done().(updater)
 }
-func (a AdamW) describe() string { return fmt.Sprintf("adamw %+v decay %v", a.Rate, a.decay()) }
+func (a AdamW) describe() string {
+	return fmt.Sprintf("adamw %s decay %v", a.Rate.describe(), a.decay())
+}
 
 // Validate returns an error naming the setting that is out of range.
 func (a AdamW) Validate() error {
 	if !(a.Decay >= 0) || math.IsInf(a.Decay, 0) {
 		return fmt.Errorf("weight decay %v: must be positive and finite", a.Decay)
 	}
-	return a.Rate.Validate()
+	if err := a.Rate.Validate(); err != nil {
+		return err
+	}
+	if r := a.peak(); r*a.decay() > 1 { // a step would turn weights over instead of shrinking them
+		return fmt.Errorf("weight decay %v at learning rate %v: the product must be at most 1", a.decay(), r)
+	}
+	return nil
 }
 
 // SGD is plain stochastic gradient descent, w ← w − r·g.
@@ -106,4 +124,4 @@ type SGD struct{ Rate }
 func (s SGD) gomlx() updater {
 	return optimizers.StochasticGradientDescent().WithDecay(false).Done().(updater)
 }
-func (s SGD) describe() string { return fmt.Sprintf("sgd %+v", s.Rate) }
+func (s SGD) describe() string { return "sgd " + s.Rate.describe() }

@@ -96,7 +96,10 @@ func newFitSettings(options []FitOption) (*fitSettings, error) {
 		shared: shared{dtype: dtypes.Float32},
 		steps:  1000, batch: 128, optimizer: Adam{}, ema: 0.999,
 	}
-	for _, o := range options {
+	for i, o := range options {
+		if o == nil {
+			return nil, fmt.Errorf("option %d nil: must be made by a function of the form WithX", i)
+		}
 		if err := o.applyFit(s); err != nil {
 			return nil, err
 		}
@@ -190,8 +193,10 @@ func WithCheckpoints(dir string, every int) FitOption {
 }
 
 // WithResume goes on from the newest good checkpoint in the folder of [WithCheckpoints], if there is one. The model,
-// the data's shape, the dtype, the batch, the seed and the optimizer must be those it was saved with; the number of
-// steps may differ. The weights after resuming are those of an uninterrupted run, bit for bit on one backend.
+// the data's shape, the objective, the dtype, the batch, the seed, the optimizer, the EMA decay and the clip norm must
+// be those it was saved with. With the same number of steps and the same unrolling the weights are in the end those of
+// an uninterrupted run, bit for bit on one backend. The number of steps may differ; the rate of a cosine then goes on
+// as that of a run with the new number.
 func WithResume() FitOption {
 	return fitOption(func(s *fitSettings) error { s.resume = true; return nil })
 }

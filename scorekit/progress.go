@@ -17,20 +17,19 @@ type Report struct {
 	Rate    float64       // steps per second, 0 while the first call is being compiled
 	Elapsed time.Duration // since the run began
 	Left    time.Duration // estimated time left, 0 while unknown
-	Loss    float64       // mean loss since the last report; NaN while sampling or before the first step
+	Loss    float64       // mean loss of the last 50 steps; NaN while sampling or before the first step
 	Done    bool          // the last report of the run
 }
 
 // String is one line of text: "training 400/2000 · 310 steps/s · loss 0.705 · 5s left".
 func (r Report) String() string {
 	s := fmt.Sprintf("%s %d/%d", r.Verb, r.Step, r.Total)
-	if r.Rate == 0 {
-		if r.Step == r.Total {
-			return s + " · done"
-		}
+	if r.Rate == 0 && r.Step < r.Total && !r.Done {
 		return s + " · compiling"
 	}
-	s += fmt.Sprintf(" · %.3g steps/s", r.Rate)
+	if r.Rate > 0 {
+		s += fmt.Sprintf(" · %.3g steps/s", r.Rate)
+	}
 	if !math.IsNaN(r.Loss) {
 		s += fmt.Sprintf(" · loss %.4g", r.Loss)
 	}
@@ -41,7 +40,7 @@ func (r Report) String() string {
 }
 
 // TerminalProgress returns a function for [WithProgress] that draws a progress bar on w, with rate, loss and time
-// left.
+// left. It may serve several runs, one after another.
 func TerminalProgress(w io.Writer) func(Report) {
 	var bar *progressbar.ProgressBar
 	return func(r Report) {
@@ -53,6 +52,7 @@ func TerminalProgress(w io.Writer) func(Report) {
 		_ = bar.Set(r.Step) // only the terminal can fail here, and the work must not stop for it
 		if r.Done {
 			fmt.Fprintln(w)
+			bar = nil
 		}
 	}
 }

@@ -16,12 +16,17 @@ var (
 )
 
 // RegisterModel makes models of the type of example storable by description: a checkpoint then carries the kind and
-// the JSON form of the model, and [Load] rebuilds it. Packages of models call it once, in an init function. It panics
-// if the kind or the type is taken.
+// the JSON form of the model, and [Load] rebuilds it. Packages of models call it once, in an init function. All settings
+// must be part of the JSON form: [Fit] refuses a model that does not come back from it as it was.
+//
+// It panics if the kind is empty, the example is nil, or one of them is registered already.
 func RegisterModel(kind string, example Model) {
 	registryMu.Lock()
 	defer registryMu.Unlock()
 	t := reflect.TypeOf(example)
+	if kind == "" || t == nil {
+		panic(fmt.Errorf("scorekit: RegisterModel: kind %q, example %v: both must be given", kind, example))
+	}
 	if _, taken := typeOf[kind]; taken || kindOf[t] != "" {
 		panic(fmt.Errorf("scorekit: RegisterModel: kind %q or type %s is registered already", kind, t))
 	}
@@ -43,9 +48,17 @@ func describe(m Model) (description, error) {
 	}
 	config, err := json.Marshal(m)
 	if err != nil {
-		return description{}, fmt.Errorf("model %s: %w", kind, err)
+		return description{}, fmt.Errorf("model %s: %s cannot be stored: %w", kind, settingsOf(m), err)
 	}
-	return description{kind, config}, nil
+	d := description{kind, config}
+	again, err := d.build()
+	if err != nil {
+		return description{}, fmt.Errorf("its JSON form cannot be read back: %w", err)
+	}
+	if stored, back := settingsOf(m), settingsOf(again); stored != back {
+		return description{}, fmt.Errorf("model %s: its JSON form %s loses settings: %s comes back as %s", kind, config, stored, back)
+	}
+	return d, nil
 }
 
 func (d description) String() string {
@@ -76,9 +89,9 @@ func (d description) build() (Model, error) {
 	if err := decoder.Decode(pointer.Interface()); err != nil {
 		return nil, fmt.Errorf("model %s: %w", d.Kind, err)
 	}
-	m, ok := pointer.Elem().Interface().(Model)
-	if !ok {
-		return nil, fmt.Errorf("model kind %q is registered with a type that is no model", d.Kind)
+	m := pointer.Elem().Interface().(Model) // of the type of an example, which was one
+	if isNil(m) {
+		return nil, fmt.Errorf("model %s: its description is empty", d.Kind)
 	}
 	return m, validate(m)
 }

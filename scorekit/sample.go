@@ -4,10 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/gomlx/gomlx/backends"
-	"github.com/gomlx/gomlx/pkg/core/dtypes"
-	"github.com/gomlx/gomlx/pkg/core/shapes"
 	"github.com/gomlx/gomlx/pkg/core/tensors"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 )
@@ -36,7 +35,8 @@ func WithStart(points any) SampleOption {
 	})
 }
 
-// WithStartNormal starts the chains at draws from N(0, std²I), in place of the sampler's own choice.
+// WithStartNormal starts the chains at draws from N(0, std²I), in place of the sampler's own choice. It excludes
+// [WithStart].
 func WithStartNormal(std float64) SampleOption {
 	return sampleOption(func(s *sampleSettings) error {
 		if !(std > 0) || math.IsInf(std, 0) {
@@ -74,8 +74,8 @@ func WithBurnIn(steps int) SampleOption {
 	})
 }
 
-// WithThinning keeps the chains after every so many steps past the burn-in, as [Draws.Kept]. Without it only the end of
-// the chains is returned.
+// WithThinning keeps the chains after every so many steps past the burn-in, as [Draws.Kept]; there must be that many
+// steps. Without it only the end of the chains is returned.
 func WithThinning(every int) SampleOption {
 	return sampleOption(func(s *sampleSettings) error {
 		if every < 1 {
@@ -126,7 +126,7 @@ type Draws struct {
 	Kept       []Snapshot         // after the burn-in, every so many steps, with WithThinning
 	Trajectory []Snapshot         // from start to end, every so many steps, with WithTrajectory
 	Columns    []string           // what the numbers of a Row are
-	Info       map[string]float64 // the sampler's diagnostics, averaged over all steps
+	Info       map[string]float64 // the sampler's diagnostics, averaged over the steps (those before a divergence)
 	Largest    float64            // the largest |x| at the end
 }
 
@@ -140,7 +140,7 @@ type Draws struct {
 // whose output does not have the shape of its input, a [*DivergedError] when a chain runs away, and an error that
 // wraps ctx's cause when it was stopped. In the last two cases the result is not nil and holds the last good state.
 func Sample(ctx context.Context, backend backends.Backend, model Model, sampler Sampler, n int, options ...SampleOption) (*Draws, error) {
-	c, err := startChains(backend, model, sampler, n, options)
+	c, err := startChains(ctx, backend, model, sampler, n, options)
 	if err != nil {
 		return nil, err
 	}
@@ -176,6 +176,12 @@ func Sample(ctx context.Context, backend backends.Backend, model Model, sampler 
 	if inner != nil {
 		return nil, inner
 	}
+	if c.state == nil { // a step failed: there is nothing to return
+		return nil, err
+	}
+	// Between a divergence and its discovery the chains stood still.
+	after := func(s Snapshot) bool { return s.Step > c.step }
+	d.Trajectory, d.Kept = slices.DeleteFunc(d.Trajectory, after), slices.DeleteFunc(d.Kept, after)
 	if finishErr := c.finish(d); err == nil {
 		err = finishErr
 	}
@@ -193,15 +199,13 @@ func (c *chains) finish(d *Draws) error {
 		return fmt.Errorf("%s: %w", sampleName, err)
 	}
 	d.Largest = watch[2]
-	sums, err := floats(c.state[atInfo])
+	means, err := floats(c.state[atInfo])
 	if err != nil {
 		return fmt.Errorf("%s: %w", sampleName, err)
 	}
 	d.Info = make(map[string]float64, len(c.infoNames))
 	for i, name := range c.infoNames {
-		d.Info[name] = sums[i] / math.Max(1, watch[3])
+		d.Info[name] = means[i]
 	}
 	return nil
 }
-
-func shapeOf(dtype dtypes.DType, dims ...int) shapes.Shape { return shapes.Make(dtype, dims...) }

@@ -11,6 +11,7 @@ import (
 	"github.com/gomlx/gomlx/backends"
 	"github.com/gomlx/gomlx/pkg/core/dtypes"
 	"github.com/gomlx/gomlx/pkg/core/graph"
+	"github.com/gomlx/gomlx/pkg/core/tensors"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
 	"github.com/scorekit/lab/internal/testbackend"
@@ -137,6 +138,89 @@ func TestDivergenceNamesTheStep(t *testing.T) {
 		})
 		_, err = scorekit.Sample(background, be, nan, sampler.Langevin{StepSize: 0.1, Steps: 10}, 5, scorekit.WithShape(2))
 		wantError(t, err, "diverged at step 1: the largest |x| is +Inf")
+	})
+}
+
+// A divergence may be noticed long after it happened: what is returned ends before it. The counter's rows 1, 2, 3, … put
+// the sum beyond 30 at step 8, so that the means over the good steps are those of 1 … 7.
+func TestResultOfADivergedRun(t *testing.T) {
+	testbackend.Each(t, func(t *testing.T, be backends.Backend) {
+		d, err := scorekit.Sample(background, be, gaussian(t, 1, 0), counter{23}, 1, scorekit.WithStart([][]float64{{0}}), scorekit.WithLimit(30),
+			scorekit.WithTrajectory(2), scorekit.WithThinning(5), scorekit.WithUnroll(4))
+		var diverged *scorekit.DivergedError
+		if !errors.As(err, &diverged) || diverged.Step != 8 || diverged.Before != 28 || diverged.Largest != 36 {
+			t.Fatalf("error %v", err)
+		}
+		steps := func(list []scorekit.Snapshot) (s []int) {
+			for _, x := range list {
+				s = append(s, x.Step)
+			}
+			return s
+		}
+		if got := fmt.Sprint(steps(d.Trajectory), steps(d.Kept)); got != "[0 2 4 6] [5]" {
+			t.Errorf("trajectory and kept states of steps %s", got)
+		}
+		mean, _, _ := meanAndVariance(t, d.X)
+		within(t, "x", mean, 28, 0)
+		within(t, "largest", d.Largest, 28, 0)
+		within(t, "mean count", d.Info["count"], 4, 1e-6)
+		within(t, "mean row", d.Info["row"], 4, 1e-6)
+	})
+}
+
+// Over 300,000 steps in float32 a plain sum of 0.1 would be off by more than 1 %.
+func TestLongMeanOfADiagnostic(t *testing.T) {
+	be := testbackend.Go(t)
+	d, err := scorekit.Sample(background, be, gaussian(t, 1, 0), steady{300_000}, 1, scorekit.WithUnroll(64))
+	if err != nil {
+		t.Fatal(err)
+	}
+	within(t, "mean", d.Info["steady"], 0.1, 1e-7)
+}
+
+// steady is a sampler that stays where it is and reports 0.1.
+type steady struct{ steps int }
+
+func (s steady) Schedule() (scorekit.Schedule, error) {
+	return scorekit.Schedule{Rows: make([][]float64, s.steps)}, nil
+}
+
+func (steady) Init(_ *mlctx.Context, _ *random.Source, _ scorekit.Score, x *Node) scorekit.State {
+	return scorekit.State{X: x}
+}
+
+func (steady) Step(_ *mlctx.Context, _ *random.Source, _ scorekit.Score, s scorekit.State, _ []*Node) (scorekit.State, scorekit.Info) {
+	return s, scorekit.Info{"steady": graph.Scalar(s.X.Graph(), s.X.DType(), 0.1)}
+}
+
+// starting is a counter that begins at 100.
+type starting struct{ counter }
+
+func (starting) Start(rng *random.Source, dims ...int) *Node {
+	return graph.BroadcastToDims(graph.Scalar(rng.Graph(), rng.DType(), 100), dims...)
+}
+
+// A sampler's own start gives way to one that is asked for. Chains of images, and one chain alone, are as good as rows.
+func TestStarts(t *testing.T) {
+	testbackend.Each(t, func(t *testing.T, be backends.Backend) {
+		still := scorekit.Score(func(_ *mlctx.Context, x, _ *Node) *Node { return graph.ZerosLike(x) })
+		image := tensors.FromValue([][][][]float64{{{{1}, {2}}, {{3}, {4}}, {{5}, {6}}}})
+		for name, c := range map[string]struct {
+			option scorekit.SampleOption
+			want   func(mean float64) bool
+		}{
+			"the sampler's": {scorekit.WithSeed(1), func(mean float64) bool { return mean == 101 }},
+			"points":        {scorekit.WithStart(image), func(mean float64) bool { return mean == 4.5 }},
+			"normal":        {scorekit.WithStartNormal(1e-3), func(mean float64) bool { return mean != 1 && math.Abs(mean-1) < 0.01 }},
+		} {
+			d, err := scorekit.Sample(background, be, still, starting{counter{1}}, 1, scorekit.WithShape(3, 2, 1), c.option, scorekit.WithUnroll(64))
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			if mean, _, _ := meanAndVariance(t, d.X); !c.want(mean) || fmt.Sprint(d.X.Shape().Dimensions) != "[1 3 2 1]" {
+				t.Errorf("%s: mean %v of shape %s", name, mean, d.X.Shape())
+			}
+		}
 	})
 }
 

@@ -2,9 +2,7 @@ package scorekit
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -12,6 +10,7 @@ import (
 	"github.com/gomlx/gomlx/backends"
 	"github.com/gomlx/gomlx/pkg/core/dtypes"
 	"github.com/gomlx/gomlx/pkg/core/graph"
+	"github.com/gomlx/gomlx/pkg/core/shapes"
 	"github.com/gomlx/gomlx/pkg/core/tensors"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
@@ -44,8 +43,7 @@ type chains struct {
 	exec     *mlctx.Exec
 
 	step      int
-	state     []*tensors.Tensor // what goes from call to call, see the constants below
-	pace      *pacer
+	state     []*tensors.Tensor // what goes from call to call, see the constants below; nil after a failed call
 	infoNames []string
 }
 
@@ -53,25 +51,32 @@ type chains struct {
 const (
 	atRandom = iota // the random state
 	atWatch         // [4]: first bad step or 0, largest |x| at it, largest |x| of the last good step, steps done
-	atInfo          // sums of the sampler's diagnostics over the steps, at least one long
+	atInfo          // means of the sampler's diagnostics over the good steps, at least one long
 	atX             // the chains
 	atAux           // the sampler's own
 )
 
-func newChains(backend backends.Backend, model Model, sampler Sampler, n int, options []SampleOption) (*chains, error) {
+func newChains(ctx context.Context, backend backends.Backend, model Model, sampler Sampler, n int, options []SampleOption) (*chains, error) {
 	s := &sampleSettings{shared: shared{dtype: dtypes.Float32}, limit: 1e12}
+	if err := given(argument{"ctx", ctx}, argument{"backend", backend}, argument{"model", model}, argument{"sampler", sampler}); err != nil {
+		return nil, err
+	}
 	if m, ok := model.(typed); ok {
 		s.dtype = m.DType()
 	}
-	for _, o := range options {
+	for i, o := range options {
+		if o == nil {
+			return nil, fmt.Errorf("option %d nil: must be made by a function of the form WithX", i)
+		}
 		if err := o.applySample(s); err != nil {
 			return nil, err
 		}
 	}
-	for name, missing := range map[string]bool{"backend": backend == nil, "model": model == nil, "sampler": sampler == nil} {
-		if missing {
-			return nil, fmt.Errorf("%s nil: must be given", name)
-		}
+	if m, ok := model.(typed); ok && m.DType() != s.dtype {
+		return nil, fmt.Errorf("dtype %s: must be that of the model's weights, %s", s.dtype, m.DType())
+	}
+	if s.start != nil && s.spread > 0 {
+		return nil, fmt.Errorf("WithStart and WithStartNormal: only one may be given")
 	}
 	if n < 1 {
 		return nil, fmt.Errorf("%d chains: must be at least 1", n)
@@ -93,6 +98,9 @@ func newChains(backend backends.Backend, model Model, sampler Sampler, n int, op
 	}
 	if s.burnIn >= len(schedule.Rows) {
 		return nil, fmt.Errorf("burn-in of %d steps: must be less than the sampler's %d", s.burnIn, len(schedule.Rows))
+	}
+	if s.thin > len(schedule.Rows)-s.burnIn {
+		return nil, fmt.Errorf("thinning %d: must be at most the %d steps after the burn-in", s.thin, len(schedule.Rows)-s.burnIn)
 	}
 	if s.unroll == 0 {
 		s.unroll = 1
@@ -153,18 +161,19 @@ func (c *chains) prepare() error {
 				x = graph.MulScalar(x, c.spread)
 			}
 		}
-		score := complete(c.model, c.context)
+		score := complete(c.model)
 		state := c.sampler.Init(vars, rng, score, x)
 		if !state.X.Shape().Equal(x.Shape()) {
 			panic(fmt.Errorf("sampler %T changed the shape of its chains from %s to %s", c.sampler, x.Shape(), state.X.Shape()))
 		}
-		// One step is built here only to learn the names of the diagnostics; nothing of it is computed.
-		_, info := c.sampler.Step(vars, rng, score, state, rowNodes(in[1], 0))
+		// One step is built here only to check its state and to learn the names of the diagnostics; nothing of it is
+		// computed.
+		_, info := c.next(vars, rng, score, state, rowNodes(in[1], 0))
 		c.infoNames = slices.Sorted(maps.Keys(info))
-		sums := graph.Zeros(rng.Graph(), shapeOf(c.dtype, max(1, len(c.infoNames))))
+		means := graph.Zeros(rng.Graph(), shapes.Make(c.dtype, max(1, len(c.infoNames))))
 		largest := largestAbs(state.X, math.MaxFloat32)
 		watch := graph.Stack([]*Node{graph.ZerosLike(largest), graph.ZerosLike(largest), largest, graph.ZerosLike(largest)}, 0)
-		return append([]*Node{rng.State(), watch, sums, state.X}, state.Aux...)
+		return append([]*Node{rng.State(), watch, means, state.X}, state.Aux...)
 	})
 	if err != nil {
 		return err
@@ -230,31 +239,36 @@ func rowNodes(rows *Node, k int) []*Node {
 	return list
 }
 
-// complete is the model's score with checks: of its shape, and that no weight is missing from vars.
-func complete(model Model, vars *mlctx.Context) Score {
+// complete is the model's score with checks: of its shape, and that no weight is missing from vars. A variable that
+// the model brings with its value, such as a table, is not missing.
+func complete(model Model) Score {
 	bound := bindScore(model)
-	before := numTrainable(vars)
 	return func(vars *mlctx.Context, x, sigma *Node) *Node {
+		known := map[*mlctx.Variable]bool{}
+		for v := range vars.IterVariables() {
+			known[v] = true
+		}
 		s := bound(vars, x, sigma)
-		if numTrainable(vars) != before {
-			panic(errMissingWeights(model))
+		for v := range vars.IterVariables() {
+			if !known[v] && (v.Trainable || !v.HasValue()) {
+				panic(fmt.Errorf("model %T has weights that were not given, %s first: use the result of Fit or Load, or WithVars", model, v.ScopeAndName()))
+			}
 		}
 		return s
 	}
 }
 
-func errMissingWeights(model Model) error {
-	return fmt.Errorf("model %T has weights that were not given: use the result of Fit or Load, or WithVars", model)
-}
-
-func numTrainable(vars *mlctx.Context) int {
-	n := 0
-	for v := range vars.IterVariables() {
-		if v.Trainable {
-			n++
-		}
+// next is one step of the sampler with a check of its state.
+func (c *chains) next(vars *mlctx.Context, rng *random.Source, score Score, state State, row []*Node) (State, Info) {
+	next, info := c.sampler.Step(vars, rng, score, state, row)
+	same := next.X.Shape().Equal(state.X.Shape()) && len(next.Aux) == len(state.Aux)
+	for i := 0; same && i < len(state.Aux); i++ {
+		same = next.Aux[i].Shape().Equal(state.Aux[i].Shape())
 	}
-	return n
+	if !same {
+		panic(fmt.Errorf("sampler %T changed the shape of its state in a step", c.sampler))
+	}
+	return next, info
 }
 
 // largestAbs is the largest |x|, +Inf when one is NaN or beyond limit.
@@ -270,21 +284,18 @@ func (c *chains) build(vars *mlctx.Context, in []*Node) []*Node {
 	steps := rows.Shape().Dimensions[0]
 	g := rows.Graph()
 	rng := random.New(in[atRandom], c.dtype, steps)
-	score := complete(c.model, c.context)
+	score := complete(c.model)
 	state := State{X: in[atX], Aux: in[atAux:]}
 	watch := in[atWatch]
 	part := func(i int) *Node { return graph.Reshape(graph.Slice(watch, graph.AxisElem(i))) }
 	bad, at, largest, count := part(0), part(1), part(2), part(3)
 	zero := graph.ZerosLike(bad)
-	sums := in[atInfo]
+	means := in[atInfo]
 	for k := range steps {
 		if k > 0 {
 			rng.Next()
 		}
-		next, info := c.sampler.Step(vars, rng, score, state, rowNodes(rows, k))
-		if !next.X.Shape().Equal(state.X.Shape()) || len(next.Aux) != len(state.Aux) {
-			panic(fmt.Errorf("sampler %T changed the shape of its state", c.sampler))
-		}
+		next, info := c.next(vars, rng, score, state, rowNodes(rows, k))
 		count = graph.AddScalar(count, 1)
 		now := largestAbs(next.X, math.MaxFloat32)
 		fine := graph.LogicalAnd(graph.Equal(bad, zero), graph.LessOrEqual(now, graph.Scalar(g, c.dtype, c.limit)))
@@ -301,11 +312,13 @@ func (c *chains) build(vars *mlctx.Context, in []*Node) []*Node {
 			for i, name := range c.infoNames {
 				values[i] = graph.ConvertDType(info[name], c.dtype)
 			}
-			sums = graph.Add(sums, graph.Stack(values, 0))
+			// A running mean, because a sum in float32 would lose what a late step adds.
+			mean := graph.Add(means, graph.Div(graph.Sub(graph.Stack(values, 0), means), count))
+			means = choose(fine, mean, means)
 		}
 	}
 	watch = graph.Stack([]*Node{bad, at, largest, count}, 0)
-	return append([]*Node{rng.State(), watch, sums, state.X}, state.Aux...)
+	return append([]*Node{rng.State(), watch, means, state.X}, state.Aux...)
 }
 
 // end returns the last step of the block that starts after step: blocks end where a state is kept.
@@ -339,7 +352,12 @@ func (c *chains) advance() error {
 		}
 		args = append(args, donated)
 	}
-	if c.state, err = c.exec.Exec(args...); err != nil {
+	c.state = nil // handed over
+	err = catch(func() (err error) {
+		c.state, err = c.exec.Exec(args...)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	c.step = end
@@ -354,6 +372,7 @@ type DivergedError struct {
 	Limit   float64 // the largest |x| allowed
 }
 
+// Error names the step and the largest |x| at it and before it.
 func (e *DivergedError) Error() string {
 	return fmt.Sprintf("diverged at step %d: the largest |x| is %.4g, after %.4g at the step before: must stay below %.4g (a smaller step size may help)",
 		e.Step, e.Largest, e.Before, e.Limit)
@@ -361,6 +380,9 @@ func (e *DivergedError) Error() string {
 
 // read fetches what the device noted about divergence.
 func (c *chains) read() error {
+	if c.state == nil {
+		return nil // why is known already
+	}
 	watch, err := floats(c.state[atWatch])
 	if err != nil {
 		return err
@@ -368,81 +390,6 @@ func (c *chains) read() error {
 	if watch[0] > 0 {
 		c.step = int(watch[0]) - 1
 		return &DivergedError{Step: int(watch[0]), Largest: watch[1], Before: watch[2], Limit: c.limit}
-	}
-	return nil
-}
-
-// SampleStep is a sampling run after a block of steps.
-type SampleStep struct {
-	Step  int       // steps done
-	Total int       // steps in all
-	Row   []float64 // the schedule's numbers of the last step done, in the order of its columns
-	run   *chains
-}
-
-// X returns a copy of the chains as they are now: [chains, dims...]. It waits for the device.
-func (s *SampleStep) X() (*tensors.Tensor, error) { return s.run.state[atX].LocalClone() }
-
-// SampleSteps is [Sample] as an iterator: it runs a block of steps (see [WithUnroll]) each time round the loop and
-// yields the state of the chains. An error, a cancelled ctx included, is yielded as the last pair.
-func SampleSteps(ctx context.Context, backend backends.Backend, model Model, sampler Sampler, n int, options ...SampleOption) iter.Seq2[*SampleStep, error] {
-	return func(yield func(*SampleStep, error) bool) {
-		c, err := startChains(backend, model, sampler, n, options)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		defer c.exec.Finalize()
-		if err := c.run(ctx, func(s *SampleStep) bool { return yield(s, nil) }); err != nil {
-			yield(nil, err)
-		}
-	}
-}
-
-const sampleName = "scorekit: Sample"
-
-func startChains(backend backends.Backend, model Model, sampler Sampler, n int, options []SampleOption) (c *chains, err error) {
-	err = guard(sampleName, func() error {
-		c, err = newChains(backend, model, sampler, n, options)
-		return err
-	})
-	return c, err
-}
-
-// run samples to the end, until each returns false, or until something stops it.
-func (c *chains) run(ctx context.Context, each func(*SampleStep) bool) error {
-	return guard(sampleName, func() error {
-		c.pace = newPacer("sampling", c.report, 0, len(c.schedule.Rows))
-		err := c.loop(ctx, each)
-		var diverged *DivergedError
-		if !errors.As(err, &diverged) {
-			if readErr := c.read(); readErr != nil {
-				err = readErr
-			}
-		}
-		c.pace.tell(c.step, math.NaN(), true)
-		return err
-	})
-}
-
-func (c *chains) loop(ctx context.Context, each func(*SampleStep) bool) error {
-	total := len(c.schedule.Rows)
-	for c.step < total {
-		if ctx.Err() != nil {
-			return fmt.Errorf("stopped after step %d of %d: %w", c.step, total, context.Cause(ctx))
-		}
-		if err := c.advance(); err != nil {
-			return err
-		}
-		if c.pace.due(c.step) {
-			if err := c.read(); err != nil {
-				return err
-			}
-			c.pace.tell(c.step, math.NaN(), false)
-		}
-		if !each(&SampleStep{Step: c.step, Total: total, Row: c.schedule.Rows[c.step-1], run: c}) {
-			return nil
-		}
 	}
 	return nil
 }

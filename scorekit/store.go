@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/scorekit/lab/internal/atomicfile"
+	"github.com/scorekit/lab/internal/safetensors"
 )
 
 // store is a folder of checkpoints: step-000001000.safetensors and so on. The two newest are kept.
@@ -24,6 +25,14 @@ const (
 
 func openStore(dir string) (*store, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("checkpoint folder: %w", err)
+	}
+	// A folder that cannot be written to must be known now and not after hours of training.
+	probe, err := os.CreateTemp(dir, "."+checkpointPrefix+"*.tmp")
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint folder: %w", err)
+	}
+	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
 		return nil, fmt.Errorf("checkpoint folder: %w", err)
 	}
 	return &store{dir}, nil
@@ -46,8 +55,10 @@ func (s *store) list() ([]string, error) {
 	return paths, nil
 }
 
-// newest reads the newest checkpoint that is whole. Damaged ones are passed over; when none is whole the error
-// tells what is wrong with each. It returns nil without an error for a folder without checkpoints.
+// newest reads the newest checkpoint that is whole. Damaged ones, and those that a run still going on has removed by
+// now, are passed over; when none is left the error tells what is wrong with each. A file that may be good but cannot
+// be read, for want of permission or as one of a later format, is an error. It returns nil without an error for a
+// folder without checkpoints.
 func (s *store) newest() (*checkpoint, error) {
 	paths, err := s.list()
 	if err != nil || len(paths) == 0 {
@@ -59,12 +70,16 @@ func (s *store) newest() (*checkpoint, error) {
 		if err == nil {
 			return c, nil
 		}
+		if !errors.Is(err, safetensors.ErrDamaged) && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
 		problems = append(problems, err)
 	}
 	return nil, fmt.Errorf("no checkpoint in %s can be read: %w", s.dir, errors.Join(problems...))
 }
 
-// save writes a checkpoint under its step and then removes those older than the previous one.
+// save writes a checkpoint under its step and then removes those older than the previous one. A file of a later step
+// does not count: it is a damaged one, or the run would have gone on from it.
 func (s *store) save(c *checkpoint) error {
 	path := filepath.Join(s.dir, fmt.Sprintf("%s%09d%s", checkpointPrefix, c.Step, checkpointSuffix))
 	if err := atomicfile.WriteFunc(path, 0o644, func(w io.Writer) error { return c.write(w) }); err != nil {
@@ -74,6 +89,7 @@ func (s *store) save(c *checkpoint) error {
 	if err != nil {
 		return err
 	}
+	paths = paths[max(0, slices.Index(paths, path)):]
 	for _, old := range paths[min(len(paths), keepCheckpoints):] {
 		if err := os.Remove(old); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("checkpoint: removing an old one: %w", err)

@@ -2,9 +2,7 @@ package scorekit
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"iter"
 	"math"
 	"slices"
 
@@ -40,7 +38,7 @@ type training struct {
 	step      int    // steps done
 	pending   []block
 	history   []StepStats
-	saved     int   // the step of the last checkpoint written or read
+	saved     int   // the step of the last checkpoint written, or tried to be, or read
 	failed    error // set when a step was not finite
 }
 
@@ -58,15 +56,16 @@ type StepStats struct {
 }
 
 // newTraining checks everything that can be checked before work begins.
-func newTraining(backend backends.Backend, model Model, objective Objective, data Data, options []FitOption) (*training, error) {
+func newTraining(ctx context.Context, backend backends.Backend, model Model, objective Objective, data Data, options []FitOption) (*training, error) {
 	settings, err := newFitSettings(options)
 	if err != nil {
 		return nil, err
 	}
-	for name, missing := range map[string]bool{"backend": backend == nil, "model": model == nil, "objective": objective == nil, "data": data == nil} {
-		if missing {
-			return nil, fmt.Errorf("%s nil: must be given", name)
-		}
+	if err := given(argument{"ctx", ctx}, argument{"backend", backend}, argument{"model", model}, argument{"objective", objective}, argument{"data", data}); err != nil {
+		return nil, err
+	}
+	if _, ok := model.(*Fitted); ok {
+		return nil, fmt.Errorf("model *scorekit.Fitted: training begins from fresh weights: give its Model()")
 	}
 	if err := validate(model, objective, data); err != nil {
 		return nil, err
@@ -78,6 +77,9 @@ func newTraining(backend backends.Backend, model Model, objective Objective, dat
 		settings.unroll = defaultUnroll(backend, settings.steps)
 	}
 	t := &training{fitSettings: settings, backend: backend, model: model, objective: objective, data: data}
+	if _, err := t.header(); err != nil { // a model that cannot be described would be lost after the training
+		return nil, err
+	}
 	if err := t.prepare(); err != nil {
 		return nil, err
 	}
@@ -161,7 +163,8 @@ func (t *training) build(vars *mlctx.Context, numbers *Node) *Node {
 			gradients[i] = choose(ok, gradient, graph.ZerosLike(gradient))
 		}
 		// With the gradient and the rate at zero no weight moves: a step that is not finite, and all after it, leave
-		// the last good weights as they are.
+		// the last good weights as they are. A finite gradient keeps them finite (see maxRate), which saves a look at
+		// all of them in each step.
 		rate := element(numbers, k, 0)
 		rate = choose(ok, rate, graph.ZerosLike(rate))
 		optimizers.LearningRateVar(vars, t.dtype, 0).SetValueGraph(rate)
@@ -227,6 +230,7 @@ func element(m *Node, row, col int) *Node {
 	return graph.Reshape(graph.Slice(m, graph.AxisElem(row), graph.AxisElem(col)))
 }
 
+// globalNorm is the Euclidean norm of all gradients together.
 func globalNorm(gradients []*Node) *Node {
 	var sum *Node
 	for _, gradient := range gradients {
@@ -261,7 +265,11 @@ func (t *training) advance() error {
 	if err != nil {
 		return err
 	}
-	stats, err := t.exec.Exec1(numbers)
+	var stats *tensors.Tensor
+	err = catch(func() (err error) {
+		stats, err = t.exec.Exec1(numbers)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -300,120 +308,14 @@ func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 // before it.
 type NonFiniteError struct{ StepStats }
 
+// Error names the step, the loss and the gradient norm.
 func (e *NonFiniteError) Error() string {
-	return fmt.Sprintf("step %d: loss %v with gradient norm %v: both must be finite; the weights of step %d are kept (a smaller learning rate, WithClipNorm, or standardised data may help)",
-		e.Step, e.Loss, e.GradientNorm, e.Step-1)
-}
-
-// FitStep is a training run after a block of steps.
-type FitStep struct {
-	Step  int // steps done
-	Total int // steps in all
-	run   *training
-}
-
-// Stats reads back the loss and gradient norm of every step done so far in this run, oldest first. Reading costs a
-// wait for the device: call it now and then, not after every step. It returns a [*NonFiniteError] when a step was not finite.
-func (s *FitStep) Stats() ([]StepStats, error) {
-	err := s.run.read()
-	return slices.Clone(s.run.history), err
-}
-
-// Fitted returns a copy of the model with the weights as they are now (their moving average, unless it is off).
-func (s *FitStep) Fitted() (*Fitted, error) { return s.run.fitted() }
-
-// FitSteps is [Fit] as an iterator: it trains a block of steps (see [WithUnroll]) each time round the loop and yields
-// the state of the run. An error, a cancelled ctx included, is yielded as the last pair. Checkpoints are written as
-// in Fit; leaving the loop early writes one too.
-//
-//	for step, err := range scorekit.FitSteps(ctx, backend, model, objective, data) {
-//		if err != nil {
-//			return err
-//		}
-//		…
-//	}
-func FitSteps(ctx context.Context, backend backends.Backend, model Model, objective Objective, data Data, options ...FitOption) iter.Seq2[*FitStep, error] {
-	return func(yield func(*FitStep, error) bool) {
-		t, err := startTraining(backend, model, objective, data, options)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		defer t.exec.Finalize()
-		if err := t.run(ctx, func(s *FitStep) bool { return yield(s, nil) }); err != nil {
-			yield(nil, err)
-		}
+	kept := "no step was good"
+	if e.Step > 1 {
+		kept = fmt.Sprintf("the weights of step %d are kept", e.Step-1)
 	}
-}
-
-const fitName = "scorekit: Fit"
-
-func startTraining(backend backends.Backend, model Model, objective Objective, data Data, options []FitOption) (t *training, err error) {
-	err = guard(fitName, func() error {
-		t, err = newTraining(backend, model, objective, data, options)
-		return err
-	})
-	return t, err
-}
-
-// run trains to the end, until each returns false, or until something stops it. The checkpoint is written in
-// every case in which the weights are good.
-func (t *training) run(ctx context.Context, each func(*FitStep) bool) error {
-	return guard(fitName, func() error {
-		pace := newPacer("training", t.report, t.step, t.steps)
-		err := t.loop(ctx, pace, each)
-		if readErr := t.read(); err == nil {
-			err = readErr
-		}
-		pace.tell(t.step, t.recentLoss(), true)
-		return errors.Join(err, t.save())
-	})
-}
-
-func (t *training) loop(ctx context.Context, pace *pacer, each func(*FitStep) bool) error {
-	for t.step < t.steps {
-		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("stopped after step %d of %d: %w", t.step, t.steps, context.Cause(ctx))
-		}
-		if err := t.advance(); err != nil {
-			return err
-		}
-		due := t.store != nil && t.step%t.checkpointN == 0
-		if pace.due(t.step) || due {
-			if err := t.read(); err != nil {
-				return err
-			}
-			pace.tell(t.step, t.recentLoss(), false)
-		}
-		if due {
-			if err := t.save(); err != nil {
-				return err
-			}
-		}
-		state := &FitStep{Step: t.step, Total: t.steps, run: t}
-		if t.callback != nil {
-			if err := t.callback(state); err != nil {
-				return fmt.Errorf("callback after step %d: %w", t.step, err)
-			}
-		}
-		if !each(state) {
-			return nil
-		}
-	}
-	return nil
-}
-
-// recentLoss is the mean loss of the last steps read, NaN before the first.
-func (t *training) recentLoss() float64 {
-	n := min(len(t.history), 50)
-	if n == 0 {
-		return math.NaN()
-	}
-	sum := 0.0
-	for _, s := range t.history[len(t.history)-n:] {
-		sum += s.Loss
-	}
-	return sum / float64(n)
+	return fmt.Sprintf("step %d: loss %v with gradient norm %v: both must be finite; %s (a smaller learning rate, WithClipNorm, or standardised data may help)",
+		e.Step, e.Loss, e.GradientNorm, kept)
 }
 
 func isPureGo(b backends.Backend) bool { return b.Name() == "SimpleGo (go)" || b.String() == "go" }

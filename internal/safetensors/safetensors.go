@@ -7,6 +7,7 @@
 package safetensors
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -51,7 +52,8 @@ var names = map[dtypes.DType]string{
 	dtypes.BFloat16: "BF16", dtypes.Float16: "F16", dtypes.Float32: "F32", dtypes.Float64: "F64",
 }
 
-// Write writes the tensors and the metadata, a set of texts.
+// Write writes the tensors and the metadata, a set of texts. It returns an error for a name used twice, a dtype that the
+// format lacks, an empty tensor (whose bytes GoMLX cannot reach), or when w fails.
 func Write(w io.Writer, list []Tensor, metadata map[string]string) error {
 	table := map[string]entry{}
 	var at int64
@@ -60,14 +62,15 @@ func Write(w io.Writer, list []Tensor, metadata map[string]string) error {
 		if !ok {
 			return fmt.Errorf("tensor %q: dtype %s cannot be stored", t.Name, t.Value.DType())
 		}
+		if t.Value.Size() == 0 {
+			return fmt.Errorf("tensor %q: shape %v: dimensions must be at least 1", t.Name, t.Value.Shape().Dimensions)
+		}
 		if _, again := table[t.Name]; again || t.Name == metadataKey {
 			return fmt.Errorf("tensor %q: the name is taken", t.Name)
 		}
 		size := int64(t.Value.Memory())
-		table[t.Name] = entry{name, slices.Clone(t.Value.Shape().Dimensions), [2]int64{at, at + size}}
-		if table[t.Name].Shape == nil {
-			table[t.Name] = entry{name, []int{}, [2]int64{at, at + size}}
-		}
+		shape := append([]int{}, t.Value.Shape().Dimensions...) // not nil: a scalar's shape is [], not null
+		table[t.Name] = entry{name, shape, [2]int64{at, at + size}}
 		at += size
 	}
 	sum, err := newSum(table, metadata)
@@ -176,7 +179,7 @@ func Read(r io.Reader) ([]Tensor, map[string]string, error) {
 	}
 	delete(metadata, sumKey)
 	order := slices.SortedFunc(maps.Keys(table), func(a, b string) int {
-		return int(min(1, max(-1, table[a].Offsets[0]-table[b].Offsets[0])))
+		return cmp.Or(cmp.Compare(table[a].Offsets[0], table[b].Offsets[0]), cmp.Compare(table[a].Offsets[1], table[b].Offsets[1]), cmp.Compare(a, b))
 	})
 	list := make([]Tensor, 0, len(order))
 	for _, name := range order {
@@ -201,8 +204,9 @@ func decode(e entry, data []byte) (*tensors.Tensor, error) {
 	}
 	size := int64(dtype.Size())
 	for _, d := range e.Shape {
-		if d < 0 || (d > 0 && size > int64(len(data))/int64(d)+int64(dtype.Size())) {
-			return nil, fmt.Errorf("shape %v is larger than the file", e.Shape)
+		// The division keeps the product from overflowing.
+		if d < 1 || size > int64(len(data))/int64(d) {
+			return nil, fmt.Errorf("shape %v: dimensions must be at least 1 and fit in the file", e.Shape)
 		}
 		size *= int64(d)
 	}

@@ -1,0 +1,44 @@
+package scorekit_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/scorekit/lab/scorekit"
+)
+
+func TestReportString(t *testing.T) {
+	nan := math.NaN()
+	for want, r := range map[string]scorekit.Report{
+		"training 0/2000 · compiling":                            {Verb: "training", Total: 2000, Loss: nan},
+		"training 400/2000 · 310 steps/s · loss 0.705 · 5s left": {Verb: "training", Step: 400, Total: 2000, Rate: 310, Loss: 0.705, Left: 5200 * time.Millisecond},
+		"sampling 200/200 · 1.25e+03 steps/s · 200ms":            {Verb: "sampling", Step: 200, Total: 200, Rate: 1250, Loss: nan, Elapsed: 210 * time.Millisecond, Done: true},
+		"training 4/2000 · loss 1.5 · 1.5s":                      {Verb: "training", Step: 4, Total: 2000, Loss: 1.5, Elapsed: 1500 * time.Millisecond, Done: true}, // stopped after the first call
+		"training 20/20 · 0s":                                    {Verb: "training", Step: 20, Total: 20, Loss: nan, Done: true},                                    // nothing was left to do
+	} {
+		if got := r.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// One bar after another: the second run has another number of steps.
+func TestTerminalProgressServesSeveralRuns(t *testing.T) {
+	var out strings.Builder
+	report := scorekit.TerminalProgress(&out)
+	for _, total := range []int{10, 1000} {
+		report(scorekit.Report{Verb: "training", Total: total, Loss: math.NaN()})
+		report(scorekit.Report{Verb: "training", Step: total, Total: total, Rate: 5, Loss: math.NaN(), Done: true})
+	}
+	runs := strings.Split(strings.TrimSpace(out.String()), "\n")
+	if len(runs) != 2 {
+		t.Fatalf("output %q: must be two lines", out.String())
+	}
+	for _, run := range runs {
+		if before, after, found := strings.Cut(run, "  0% |"); !found || strings.Contains(before, "100%") || !strings.Contains(after, "100%") {
+			t.Errorf("bar %q: must go from 0%% to 100%%", run)
+		}
+	}
+}
