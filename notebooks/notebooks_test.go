@@ -61,7 +61,7 @@ func TestNotebooks(t *testing.T) {
 	runner := notebook.Runner{
 		Setup:   s,
 		Folder:  filepath.Join(s.Checkout, "build", "notebooks"),
-		Timeout: 10 * time.Minute,
+		Timeout: 30 * time.Minute,
 		HTML:    true,
 		Out:     os.Stdout,
 	}

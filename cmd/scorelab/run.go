@@ -53,7 +53,7 @@ exits with a status, takes too long or has an unknown % command fails the run.`,
 		},
 	}
 	command.Flags().StringVar(&runner.Folder, "out", "", "output folder (default build/notebooks in the checkout)")
-	command.Flags().DurationVar(&runner.Timeout, "timeout", 10*time.Minute, "the longest that one cell may take")
+	command.Flags().DurationVar(&runner.Timeout, "timeout", 30*time.Minute, "the longest that one cell may take")
 	command.Flags().BoolVar(&runner.HTML, "html", true, "make pages, too; --html=false saves a second a notebook")
 	return command
 }
