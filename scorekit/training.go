@@ -92,7 +92,7 @@ func defaultUnroll(backend backends.Backend, steps int) int {
 	switch {
 	case isPureGo(backend) || steps < 400:
 		return 1
-	case steps < 5000:
+	case steps < 1500:
 		return 4
 	default:
 		return 8
