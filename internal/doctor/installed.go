@@ -88,6 +88,9 @@ func plugins(_ context.Context, s setup.Setup) []Finding {
 		}
 		return []Finding{{Lacking, subject, "none installed: computing in pure Go", cureSetup}}
 	}
+	if err := backend.Supported(); err != nil {
+		return []Finding{{Lacking, subject, "installed, but " + strings.TrimPrefix(err.Error(), "scorekit: backend: ") + "; until then pure Go computes", ""}}
+	}
 	var found []Finding
 	for _, plugin := range list {
 		finding := Finding{Works, subject, plugin.Name + ": " + plugin.Source, ""}

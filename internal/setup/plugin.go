@@ -54,6 +54,14 @@ func (s Setup) cudaPluginStep() step {
 func (s Setup) pluginStep(name, doing, requirements string, fetch fetcher) step {
 	final := in(home.XLA(s.Home), name)
 	reason := in(home.XLA(s.Home), name+".none")
+	installed := func() (listed, there bool) {
+		plugins, err := home.ReadPlugins(s.Home)
+		if err != nil {
+			return true, false
+		}
+		k := slices.IndexFunc(plugins, func(p home.Plugin) bool { return p.Name == name })
+		return k >= 0, k >= 0 && exists(plugins[k].Path(s.Home))
+	}
 	return step{
 		name:  "xla-" + name,
 		doing: doing,
@@ -63,15 +71,13 @@ func (s Setup) pluginStep(name, doing, requirements string, fetch fetcher) step 
 				return "", err
 			}
 			cgo, err := cgoEnabled(ctx, s.Checkout)
-			return fmt.Sprintf("%s/%s cgo %t\n%s", runtime.GOOS, runtime.GOARCH, cgo, hash), err
+			// A plugin that is there stays, though this once CGO_ENABLED=0 asks to do without.
+			_, there := installed()
+			return fmt.Sprintf("%s/%s cgo %t\n%s", runtime.GOOS, runtime.GOARCH, cgo || there, hash), err
 		},
 		present: func() bool {
-			plugins, err := home.ReadPlugins(s.Home)
-			if err != nil {
-				return false
-			}
-			k := slices.IndexFunc(plugins, func(p home.Plugin) bool { return p.Name == name })
-			return k >= 0 && exists(plugins[k].Path(s.Home)) || k < 0 && exists(reason)
+			listed, there := installed()
+			return there || !listed && exists(reason)
 		},
 		do: func(ctx context.Context) (string, error) {
 			fresh := final + ".new"

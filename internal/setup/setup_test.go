@@ -89,6 +89,11 @@ func TestPluginStep(t *testing.T) {
 			t.Errorf("the plugin's file holds %q, want %q", got, text)
 		}
 	}
+	t.Setenv("CGO_ENABLED", "0")
+	if state, err := s.state(ctx, s.pluginStep(cpuPlugin, "", requirements, fetch("1.3"))); err != nil || state != Fresh {
+		t.Errorf("with cgo turned off for once the installed plugin is %s, %v; want fresh", state, err)
+	}
+	t.Setenv("CGO_ENABLED", "1")
 	none := func(context.Context, string) (string, string, error) { return "", "", fmt.Errorf("%w here", errNone) }
 	step := s.pluginStep(cpuPlugin, "", requirements, none)
 	if err := s.make(ctx, step, ""); err != nil {
