@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/signal"
 
+	"github.com/janpfeifer/gonb/gonbui"
+
 	"github.com/scorekit/lab/plots"
 )
 
@@ -41,7 +43,20 @@ func AtMost(what string, value, limit float64) {
 	if !(value <= limit) {
 		panic(fmt.Errorf("%s is %.4g: must be at most %.4g", what, value, limit))
 	}
-	fmt.Printf("✓ %s is %.4g (at most %.4g)\n", what, value, limit)
+	Printf("✓ %s is %.4g (at most %.4g)", what, value, limit)
+}
+
+// Printf shows a line of text, Markdown with mathematics between dollar signs, in its order among the figures of the
+// cell; what fmt prints comes through another pipe and may overtake them. Outside a notebook it prints the line.
+func Printf(format string, values ...any) {
+	text := fmt.Sprintf(format, values...)
+	if !gonbui.IsNotebook {
+		fmt.Println(text)
+		return
+	}
+	if err := Markdown(text); err != nil {
+		panic(err)
+	}
 }
 
 // Context returns a context that ends when the cell is interrupted, so that a long run stops cleanly and keeps what it

@@ -2,7 +2,7 @@
 //
 //	inline.Figure(plots.Scatter{Sets: sets}.Figure())
 //
-// A cell is a program, and what goes wrong in it must end it: Must, Figure and AtMost panic with the error, which the
+// A cell is a program, and what goes wrong in it must end it: Must, Figure, AtMost and Printf panic with the error, which the
 // notebook shows. Show and the other functions return it.
 //
 // What is shown is stored in the notebook and stays in its HTML export. Outside a notebook every function that shows
