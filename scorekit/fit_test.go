@@ -433,6 +433,14 @@ func TestEnergyAsModel(t *testing.T) {
 				within(t, "score", rows[i][j], want[j], 1e-12)
 			}
 		}
+		// Points that come from a random draw are no constants to the energy.
+		drawn, err := graph.ExecOnce(be, func(x *Node) *Node { return energy.Score(nil, graph.StopGradient(x), nil) }, [][]float64{{1, 2}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := drawn.Value().([][]float64)[0][1]; got != -3 {
+			t.Errorf("score of a drawn point %v, want -3", got)
+		}
 	})
 }
 

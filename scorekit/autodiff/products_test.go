@@ -101,6 +101,8 @@ func TestArguments(t *testing.T) {
 		{"VJP: vector of shape (Float64)[2] for points", func(x *graph.Node) { autodiff.VJP(x, x, node(x.Graph(), 2)) }},
 		{"JVP: vector of shape", func(x *graph.Node) { autodiff.JVP(x, x, node(x.Graph(), 3, 2)) }},
 		{"HVP: log density of shape (Float64)[2 3]", func(x *graph.Node) { autodiff.HVP(x, x, x) }},
+		{"VJP: the points come from StopGradient, as random draws do: make the field of graph.Identity of them",
+			func(x *graph.Node) { y := graph.StopGradient(x); autodiff.VJP(graph.Neg(y), y, x) }},
 		{"RowCoupling: field of shape", func(x *graph.Node) { autodiff.RowCoupling(node(x.Graph(), 2), x) }},
 		{"Hutchinson: probes 0: must be at least 1",
 			func(x *graph.Node) { autodiff.Hutchinson(random.Listed(x.Graph(), x), x, x, 0, autodiff.Rademacher) }},

@@ -97,10 +97,13 @@ func alike(sigma, x *Node) *Node {
 }
 
 // halfSquare is ½‖r‖² of each row, [batch].
-func halfSquare(r *Node) *Node {
+func halfSquare(r *Node) *Node { return graph.MulScalar(rowSum(graph.Square(r)), 0.5) }
+
+// rowSum adds up each row: [batch, dims...] → [batch].
+func rowSum(r *Node) *Node {
 	axes := make([]int, r.Rank()-1)
 	for i := range axes {
 		axes[i] = i + 1
 	}
-	return graph.MulScalar(graph.ReduceSum(graph.Square(r), axes...), 0.5)
+	return graph.ReduceSum(r, axes...)
 }

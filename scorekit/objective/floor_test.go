@@ -12,6 +12,7 @@ import (
 	"github.com/scorekit/lab/internal/testbackend"
 	"github.com/scorekit/lab/internal/testvalues"
 	"github.com/scorekit/lab/scorekit"
+	"github.com/scorekit/lab/scorekit/autodiff"
 	"github.com/scorekit/lab/scorekit/density"
 	"github.com/scorekit/lab/scorekit/objective"
 	"github.com/scorekit/lab/scorekit/random"
@@ -81,7 +82,7 @@ func TestFloorByMonteCarlo(t *testing.T) {
 }
 
 // Training sees the minimum where the exact score is: the derivative of the loss of a·s at a = 1 averages to zero
-// within 5 standard errors, and to something else at a = 0.8, for one noise level and for many.
+// within 5 standard errors, and to something else at a = 0.8, for every objective.
 func TestExactScoreIsTheMinimum(t *testing.T) {
 	const n = 40_000
 	var components []density.Gaussian
@@ -97,6 +98,12 @@ func TestExactScoreIsTheMinimum(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := []scorekit.Objective{
+		objective.Explicit{Target: p},
+		objective.Implicit{},
+		objective.ImplicitHutchinson{Probes: 2, Kind: autodiff.Gaussian},
+		objective.Sliced{Projections: 1},
+		objective.Sliced{Projections: 2, Kind: autodiff.Sphere},
+		objective.SlicedVR{Projections: 1, Kind: autodiff.Sphere},
 		objective.Denoising{Sigma: 0.6},
 		objective.MultiNoise{Min: 0.2, Max: 3},
 		objective.MultiNoise{Min: 0.2, Max: 3, Weighting: objective.Plain},

@@ -4,8 +4,10 @@ import (
 	"slices"
 
 	"github.com/gomlx/gomlx/pkg/core/graph"
+	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
 	"github.com/scorekit/lab/internal/testvalues"
+	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/objective"
 )
 
@@ -30,4 +32,25 @@ func (n network) flat() [][]float64 {
 func apply(w []*objective.Node, x *objective.Node) *objective.Node {
 	h := graph.Tanh(graph.Add(graph.Dot(x, graph.Transpose(w[0], 0, 1)), graph.InsertAxes(w[1], 0)))
 	return graph.Add(graph.Dot(h, graph.Transpose(w[2], 0, 1)), graph.InsertAxes(w[3], 0))
+}
+
+// score returns the network of the weights w as a score.
+func (network) score(w []*objective.Node) scorekit.Score {
+	return testvalues.Ignoring(func(x *objective.Node) *objective.Node { return apply(w, x) })
+}
+
+// tanhEnergy is E(x) = w2·tanh(W1 x + b1) + ½c‖x‖² with the weights w = W1 [H, d], b1 [H], w2 [H].
+func tanhEnergy(w []*objective.Node, c float64) scorekit.Energy {
+	return func(_ *mlctx.Context, x, _ *objective.Node) *objective.Node {
+		h := graph.Tanh(graph.Add(graph.Dot(x, graph.Transpose(w[0], 0, 1)), graph.InsertAxes(w[1], 0)))
+		deep := graph.Reshape(graph.Dot(h, graph.InsertAxes(w[2], -1)), x.Shape().Dimensions[0])
+		return graph.Add(deep, graph.MulScalar(graph.ReduceSum(graph.Square(x), 1), c/2))
+	}
+}
+
+// affine is s(x) = Ax + b with the weights w = A [d, d], b [d].
+func affine(w []*objective.Node) scorekit.Score {
+	return testvalues.Ignoring(func(x *objective.Node) *objective.Node {
+		return graph.Add(graph.Dot(x, graph.Transpose(w[0], 0, 1)), graph.InsertAxes(w[1], 0))
+	})
 }

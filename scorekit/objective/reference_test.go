@@ -160,12 +160,7 @@ func TestTorchEBM(t *testing.T) {
 			var out []*objective.Node
 			for _, c := range cases {
 				w := []*objective.Node{in.Of(c.W1), in.Of(c.B1), in.Of(c.W2)}
-				energy := scorekit.Energy(func(_ *mlctx.Context, x, _ *objective.Node) *objective.Node {
-					h := graph.Tanh(graph.Add(graph.Dot(x, graph.Transpose(w[0], 0, 1)), graph.InsertAxes(w[1], 0)))
-					deep := graph.Reshape(graph.Dot(h, graph.InsertAxes(w[2], -1)), x.Shape().Dimensions[0])
-					return graph.Add(deep, graph.MulScalar(graph.ReduceSum(graph.Square(x), 1), c.C/2))
-				})
-				loss := objective.Denoising{Sigma: c.Sigma}.Loss(nil, random.Listed(in.Graph, in.Of(c.Z)), energy.Score, in.Of(c.X))
+				loss := objective.Denoising{Sigma: c.Sigma}.Loss(nil, random.Listed(in.Graph, in.Of(c.Z)), tanhEnergy(w, c.C).Score, in.Of(c.X))
 				out = append(out, lossAndGradients(loss, w)...)
 			}
 			return out

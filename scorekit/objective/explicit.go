@@ -1,0 +1,52 @@
+package objective
+
+import (
+	"fmt"
+
+	"github.com/gomlx/gomlx/pkg/core/graph"
+	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
+
+	"github.com/scorekit/lab/scorekit"
+	"github.com/scorekit/lab/scorekit/random"
+)
+
+// Explicit is explicit score matching, the Fisher divergence from a score that is known,
+//
+//	loss(x) = ½ ‖s(x) − ∇log p(x)‖²
+//
+// (Hyvärinen 2005, eq. 2). Averaged over data from p it is ½E_p‖s − ∇log p‖², which is 0 for the right score and
+// no other. The expectations of [Implicit] and of the sliced losses are this one less a number that no score changes.
+// Forms without the ½ are twice this.
+//
+// The data need not come from p: the minimiser is ∇log p wherever there are data. For the score of noised data, take a
+// noised target, such as Noised of a density gives, and noised data. The score is given no noise level. x is
+// [batch, dims...].
+type Explicit struct {
+	Target scorekit.Model // has the known score: a density, for example; it is given neither weights nor a noise level
+}
+
+var _ scorekit.Objective = Explicit{}
+
+// Validate returns an error if there is no target, or the target's own.
+func (e Explicit) Validate() error {
+	if e.Target == nil {
+		return fmt.Errorf("explicit objective: target nil: must be a known score")
+	}
+	if v, ok := e.Target.(scorekit.Validator); ok {
+		if err := v.Validate(); err != nil {
+			return fmt.Errorf("explicit objective: target: %w", err)
+		}
+	}
+	return nil
+}
+
+// Loss adds the loss of each example, [batch]. It panics with an error, as graph functions do, if the target's score
+// has not the shape of x.
+func (e Explicit) Loss(vars *mlctx.Context, _ *random.Source, score scorekit.Score, x *Node) *Node {
+	x = differentiable(x)
+	known := e.Target.Score(nil, x, nil)
+	if !known.Shape().Equal(x.Shape()) {
+		panic(fmt.Errorf("explicit objective: target's score of shape %s for points of shape %s: must be equal", known.Shape(), x.Shape()))
+	}
+	return halfSquare(graph.Sub(score(vars, x, nil), known))
+}

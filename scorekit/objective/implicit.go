@@ -1,0 +1,108 @@
+package objective
+
+import (
+	"fmt"
+
+	"github.com/gomlx/gomlx/pkg/core/graph"
+	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
+
+	"github.com/scorekit/lab/scorekit"
+	"github.com/scorekit/lab/scorekit/autodiff"
+	"github.com/scorekit/lab/scorekit/random"
+)
+
+// Implicit is implicit score matching with the exact trace of the Jacobian,
+//
+//	loss(x) = ½ ‖s(x)‖² + tr ∂s/∂x
+//
+// (Hyvärinen 2005, eq. 4). Integration by parts turns the cross term of ½E_p‖s − ∇log p‖² into the trace, so that the
+// unknown ∇log p is left only in a number that no score changes:
+//
+//	½ E_p‖s − ∇log p‖² = E_p[loss] + ½ E_p‖∇log p‖²
+//
+// This needs p·s to vanish at the ends of the space. Where p stops with a jump (an exponential, Pareto or uniform
+// density) it does not, and the minimiser is another function. The minimum, −½E_p‖∇log p‖², is negative. On a finite
+// set of points a flexible score can make the trace at them as negative as it likes: the loss then falls without end.
+//
+// For the score s = −∇E of a [scorekit.Energy] it is ½‖∇E‖² − ΔE; the second derivatives are not squared.
+// E[‖s‖² + 2∇·s] is twice this.
+//
+// The trace takes one reverse pass for each of the d numbers of a point, all sharing one forward pass; building and
+// compiling the graph grows with d too. For large d take [ImplicitHutchinson] or [Sliced]. Rows must not influence one
+// another (see [autodiff.RowCoupling]). The score is given no noise level. x is [batch, dims...].
+type Implicit struct{}
+
+var _ scorekit.Objective = Implicit{}
+
+// Loss adds the loss of each example, [batch].
+func (Implicit) Loss(vars *mlctx.Context, _ *random.Source, score scorekit.Score, x *Node) *Node {
+	x = differentiable(x)
+	s := score(vars, x, nil)
+	trace := autodiff.Divergence(s, x)
+	return graph.Add(halfSquare(s), trace)
+}
+
+// ImplicitHutchinson is [Implicit] with Hutchinson's estimate of the trace (Hutchinson 1990),
+//
+//	loss(x) = ½ ‖s(x)‖² + (1/k) Σⱼ vⱼᵀ (∂s/∂x) vⱼ,  E[vvᵀ] = I
+//
+// with k probes drawn anew for each example. Its mean over the probes is the loss of [Implicit], for every score, so
+// that both have the same minimiser. It takes k reverse passes sharing one forward pass, whatever the dimension. Its
+// variance depends on the symmetric part of ∂s/∂x and on the kind of probe (see [autodiff.Probe]), and falls as 1/k;
+// see [ImplicitHutchinson.LossAndVariance].
+//
+// Rows must not influence one another. The score is given no noise level. x is [batch, dims...].
+type ImplicitHutchinson struct {
+	Probes int            // k, at least 1
+	Kind   autodiff.Probe // distribution of the probes
+}
+
+var _ scorekit.Objective = ImplicitHutchinson{}
+
+// Validate returns an error unless there is a probe and its kind is known.
+func (h ImplicitHutchinson) Validate() error {
+	return checkDirections("implicit Hutchinson objective", "probes", h.Probes, h.Kind)
+}
+
+// Loss adds the loss of each example, [batch].
+func (h ImplicitHutchinson) Loss(vars *mlctx.Context, rng *random.Source, score scorekit.Score, x *Node) *Node {
+	x = differentiable(x)
+	s := score(vars, x, nil)
+	trace := autodiff.Hutchinson(rng, s, x, h.Probes, h.Kind)
+	return graph.Add(halfSquare(s), trace)
+}
+
+// LossAndVariance adds the loss of each example and an unbiased estimate of its variance over the probes, both
+// [batch]: with tⱼ = vⱼᵀ(∂s/∂x)vⱼ and their mean t̄,
+//
+//	variance(x) = 1/(k(k−1)) Σⱼ (tⱼ − t̄)²
+//
+// It is what the probes alone add to the spread of the loss at x; the mean over a batch of n examples has the variance
+// mean(variance)/n from them. It panics with an error, as graph functions do, with fewer than 2 probes.
+func (h ImplicitHutchinson) LossAndVariance(vars *mlctx.Context, rng *random.Source, score scorekit.Score, x *Node) (loss, variance *Node) {
+	if h.Probes < 2 {
+		panic(fmt.Errorf("implicit Hutchinson objective: LossAndVariance: probes %d: must be at least 2", h.Probes))
+	}
+	x = differentiable(x)
+	s := score(vars, x, nil)
+	each := autodiff.HutchinsonProbes(rng, s, x, h.Probes, h.Kind)
+	mean := graph.ReduceMean(each, 0)
+	squares := graph.ReduceSum(graph.Square(graph.Sub(each, graph.InsertAxes(mean, 0))), 0)
+	k := float64(h.Probes)
+	return graph.Add(halfSquare(s), mean), graph.DivScalar(squares, k*(k-1))
+}
+
+// checkDirections returns an error unless there is at least one random direction, of a known kind.
+func checkDirections(who, what string, n int, kind autodiff.Probe) error {
+	if n < 1 {
+		return fmt.Errorf("%s: %s %d: must be at least 1", who, what, n)
+	}
+	if kind != autodiff.Rademacher && kind != autodiff.Gaussian && kind != autodiff.Sphere {
+		return fmt.Errorf("%s: kind %d: must be Rademacher, Gaussian or Sphere", who, int(kind))
+	}
+	return nil
+}
+
+// differentiable is x as a node of its own. Data are often made by StopGradient, and the derivative for such a node is
+// 0, without an error: a trace would be lost, and an energy would have no score.
+func differentiable(x *Node) *Node { return graph.Identity(x) }
