@@ -27,8 +27,8 @@ func TestBadInputIsNamed(t *testing.T) {
 		call func() (*Figure, error)
 		want string // the words that the error must hold, after "plots: "
 	}{
-		{sets(nil), "scatter: set 0 (): nil"},
-		{sets(gone), "scatter: set 0 (): "},
+		{sets(nil), "scatter: set 0: nil"},
+		{sets(gone), "scatter: set 0: "},
 		{sets(tensors.FromScalar(1.0)), "a scalar"},
 		{sets(tensors.FromShape(shapes.Make(dtypes.Float32, 0, 2))), "shape [0 2]: empty"},
 		{sets(tensors.FromFlatDataAndDimensions([]int32{1, 2}, 1, 2)), "dtype Int32: must be Float32 or Float64"},
@@ -57,7 +57,7 @@ func TestBadInputIsNamed(t *testing.T) {
 		{figure(ScoreField{Lattice: lattice, Fields: fields, Density: Density{Lattice: lattice, Log: points(1, 2)}}), "must be [n] or [n, 1]"},
 		{figure(ScoreField{Lattice: lattice, Fields: fields, Density: Density{Lattice: Lattice{Window{0, 2, 0, 1}, 2, 1}, Log: row(1, 2)}}), "must be that of the scores"},
 		{runs(), "loss curve: no runs"},
-		{runs(Run{Loss: []float64{1}}), "run 0 (): 1 losses: must be at least 2"},
+		{runs(Run{Loss: []float64{1}}), "run 0: 1 losses: must be at least 2"},
 		{runs(Run{Loss: []float64{1, nan, 2}, Steps: []int{10, 20, 30}}), "loss 1, at step 20: NaN: must be finite"},
 		{runs(Run{Loss: []float64{1, 2}, Steps: []int{1}}), "1 steps for 2 losses"},
 		{runs(Run{Loss: []float64{1, 2}, Steps: []int{3, 3}}), "step 3 after step 3: must increase"},

@@ -17,7 +17,8 @@ type LossCurve struct {
 	Runs  []Run
 	// Log draws the loss on a logarithmic scale; all values must then be positive.
 	Log bool
-	// Smooth draws, over the faded curve, its mean over windows of this many recorded values around each. 0: none.
+	// Smooth draws, over the faded curve, its mean over windows of this many recorded values around each, of a quarter of
+	// the run at most. 0: none.
 	Smooth int
 	// Reference is a dashed horizontal line, such as the least loss possible, where it has a name.
 	Reference Reference
@@ -69,7 +70,7 @@ func (l LossCurve) check() error {
 		return ""
 	}
 	for i, r := range l.Runs {
-		name := fmt.Sprintf("run %d (%s)", i, r.Name)
+		name := numbered("run", i, r.Name)
 		switch {
 		case r.Name == "" && len(l.Runs) > 1:
 			return fmt.Errorf("run %d: no name: must have one to be told from the others", i)
@@ -118,19 +119,20 @@ func (l LossCurve) figure() (*Figure, error) {
 		}
 		style := draw.LineStyle{Color: series[i%len(series)], Width: dataLine}
 		raw := style
-		if l.Smooth > 1 {
+		window := min(l.Smooth, len(r.Loss)/4) // a longer one would flatten the run
+		if window > 1 {
 			raw.Color, raw.Width = fade(series[i%len(series)], 0.3), 0.8
 		}
 		p.axes.Add(&plotter.Line{XYs: points, LineStyle: raw})
-		if l.Smooth > 1 { // drawn last, so that no faded curve covers it
-			smoothed = append(smoothed, &plotter.Line{XYs: smooth(points, l.Smooth), LineStyle: style})
+		if window > 1 { // drawn last, so that no faded curve covers it
+			smoothed = append(smoothed, &plotter.Line{XYs: smooth(points, window), LineStyle: style})
 		}
 		name := r.Name
-		if l.Smooth > 1 {
+		if window > 1 {
 			if name == "" {
 				name = label
 			}
-			name += fmt.Sprintf(", mean of %s", number(float64(l.Smooth), 0))
+			name += fmt.Sprintf(", mean of %s", number(float64(window), 0))
 		}
 		if name != "" {
 			p.keys = append(p.keys, key{name, thumbWidth, lineSample(style)})

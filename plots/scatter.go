@@ -49,7 +49,7 @@ func (s Scatter) figure() (*Figure, error) {
 			return nil, fmt.Errorf("set %d: no name: must have one to be told from the others", i)
 		}
 		var err error
-		if sets[i], err = planar(fmt.Sprintf("set %d (%s)", i, set.Name), set.Points); err != nil {
+		if sets[i], err = planar(numbered("set", i, set.Name), set.Points); err != nil {
 			return nil, err
 		}
 	}
@@ -63,7 +63,7 @@ func (s Scatter) figure() (*Figure, error) {
 	names := make([]string, len(sets))
 	for i, set := range s.Sets {
 		if outside[i] == len(sets[i]) {
-			return nil, fmt.Errorf("set %d (%s): no point inside the window %v", i, set.Name, window)
+			return nil, fmt.Errorf("%s: no point inside the window %v", numbered("set", i, set.Name), window)
 		}
 		names[i] = set.Name
 		label := set.Name

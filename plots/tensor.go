@@ -91,3 +91,11 @@ func column(what string, t *tensors.Tensor, floor bool) ([]float64, error) {
 	}
 	return values, nil
 }
+
+// numbered names one of several things in an error: by its number, and by its name where it has one.
+func numbered(what string, i int, name string) string {
+	if name == "" {
+		return fmt.Sprintf("%s %d", what, i)
+	}
+	return fmt.Sprintf("%s %d (%s)", what, i, name)
+}

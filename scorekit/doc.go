@@ -45,6 +45,7 @@
 //	optimizer.go                Adam, AdamW, SGD and the learning rate
 //	sample.go                   Sample
 //	samplesteps.go sampling.go  SampleSteps; what one block of sampling steps is
+//	blocks.go                   how many steps make a block
 //	evaluate.go evaluateloss.go scores and losses of a model as it is
 //	examples.go draw.go         data held in memory; data on the host
 //	options.go progress.go      what Fit and Sample can be told, and what they report

@@ -102,7 +102,7 @@ func TestFitRefusesBadSettings(t *testing.T) {
 	wantError(t, err, "backend nil: must be given")
 	huge := examples(t, [][]float64{{1e300}})
 	_, err = scorekit.Fit(background, be, scorekit.Score(linear), good, huge)
-	wantError(t, err, "value 1e+300 does not fit in float32")
+	wantError(t, err, "row 0, column 0: value 1e+300 does not fit in float32")
 }
 
 func TestSampleRefusesBadSettings(t *testing.T) {
@@ -136,6 +136,7 @@ func TestSampleRefusesBadSettings(t *testing.T) {
 		"start NaN":     {g, good, 1, option(scorekit.WithStart([][]float64{{1, math.NaN()}})), "row 0, column 1 is NaN"},
 		"two starts":    {g, good, 1, option(scorekit.WithStart([][]float64{{1, 2}}), scorekit.WithStartNormal(2)), "WithStart and WithStartNormal: only one may be given"},
 		"thin too much": {g, good, 4, option(scorekit.WithBurnIn(6), scorekit.WithThinning(5)), "thinning 5: must be at most the 4 steps after the burn-in"},
+		"other shape":   {g, good, 4, option(scorekit.WithShape(3)), "shape [3] for a model of points of shape [2]"},
 		"start nil":     {g, good, 1, option(scorekit.WithStart(nil)), "start nil"},
 		"no weights":    {net.MLP{}, good, 4, option(scorekit.WithShape(2)), "has weights that were not given"},
 		"level missing": {net.NoiseMLP{}, good, 4, option(scorekit.WithShape(2)), "no noise level was given"},

@@ -3,6 +3,7 @@ package scorekit
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/gomlx/gomlx/backends"
 	"github.com/gomlx/gomlx/pkg/core/dtypes"
@@ -29,6 +30,9 @@ func EvaluateLoss(backend backends.Backend, model Model, objective Objective, da
 		if err := validate(model, objective, data); err != nil {
 			return err
 		}
+		if m, ok := model.(shaped); ok && m.Shape() != nil && !slices.Equal(m.Shape(), data.Shape()) {
+			return fmt.Errorf("data of shape %v for a model of points of shape %v", data.Shape(), m.Shape())
+		}
 		dtype := dtypes.Float32
 		if m, ok := model.(typed); ok {
 			dtype = m.DType()
@@ -48,6 +52,7 @@ func EvaluateLoss(backend backends.Backend, model Model, objective Objective, da
 		score := complete(model)
 		exec, err := mlctx.NewExec(backend, vars, func(vars *mlctx.Context, state, x *Node) *Node {
 			loss := objective.Loss(vars, random.New(state, dtype, 1), score, x)
+			checkLoss(objective, loss, n)
 			mean := graph.ReduceAllMean(loss)
 			return graph.Stack([]*Node{mean, graph.ReduceAllMean(graph.Square(graph.Sub(loss, mean)))}, 0)
 		})

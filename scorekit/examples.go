@@ -139,11 +139,11 @@ func convert(t *tensors.Tensor, dtype dtypes.DType) (*tensors.Tensor, error) {
 	if dtype == dtypes.Float64 {
 		return tensors.FromFlatDataAndDimensions(flat, t.Shape().Dimensions...), nil
 	}
-	narrow := make([]float32, len(flat))
+	narrow, width := make([]float32, len(flat)), max(1, len(flat)/max(1, t.Shape().Dimensions[0]))
 	for i, v := range flat {
 		narrow[i] = float32(v)
 		if math.IsInf(float64(narrow[i]), 0) && !math.IsInf(v, 0) {
-			return nil, fmt.Errorf("value %v does not fit in float32: use WithDType(dtypes.Float64)", v)
+			return nil, fmt.Errorf("row %d, column %d: value %v does not fit in float32: use WithDType(dtypes.Float64)", i/width, i%width, v)
 		}
 	}
 	return tensors.FromFlatDataAndDimensions(narrow, t.Shape().Dimensions...), nil

@@ -473,6 +473,18 @@ func TestEvaluateLoss(t *testing.T) {
 		wantError(t, err, "scorekit: EvaluateLoss: ", "sigma 0")
 		_, _, err = scorekit.EvaluateLoss(be, g, o, g, 1, 0)
 		wantError(t, err, "1 examples: must be at least 2")
+		for want, bad := range map[string]objectiveFunc{
+			"a loss of shape [10 3]: must be [batch], here [10]": func(vars *mlctx.Context, _ *random.Source, s scorekit.Score, x *Node) *Node { return s(vars, x, nil) },
+			"a loss of shape []: must be [batch], here [10]": func(_ *mlctx.Context, _ *random.Source, _ scorekit.Score, x *Node) *Node {
+				return graph.ReduceAllSum(x)
+			},
+			"returned no loss": func(*mlctx.Context, *random.Source, scorekit.Score, *Node) *Node { return nil },
+		} {
+			_, _, err := scorekit.EvaluateLoss(be, g, bad, g, 10, 0)
+			wantError(t, err, "scorekit: EvaluateLoss: ", want)
+		}
+		_, _, err = scorekit.EvaluateLoss(be, g, o, gaussian(t, 1, 0), 10, 0)
+		wantError(t, err, "data of shape [1] for a model of points of shape [3]")
 		_, _, err = scorekit.EvaluateLoss(be, scorekit.Score(linear), o, g, 10, 0)
 		wantError(t, err, "has weights that were not given")
 	})

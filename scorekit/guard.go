@@ -15,8 +15,8 @@ func guard(what string, f func() error) error {
 }
 
 // catch runs f and turns the panics of graph-building code into an error. Mistakes of the Go program itself (a nil
-// pointer, an index out of range) go on as panics: hiding them would hide where they happened. For the same reason a
-// user's callback or loop body must not run inside f.
+// pointer, an index out of range) go on as panics, as hiding them would hide where they happened; only those inside a
+// GoMLX executor come as its error. For the same reason a user's callback or loop body must not run inside f.
 func catch(f func() error) (err error) {
 	defer func() {
 		switch r := recover().(type) {

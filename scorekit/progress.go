@@ -28,7 +28,11 @@ func (r Report) String() string {
 		return s + " · compiling"
 	}
 	if r.Rate > 0 {
-		s += fmt.Sprintf(" · %.3g steps/s", r.Rate)
+		digits := 0
+		if r.Rate < 10 {
+			digits = 1
+		}
+		s += fmt.Sprintf(" · %.*f steps/s", digits, r.Rate)
 	}
 	if !math.IsNaN(r.Loss) {
 		s += fmt.Sprintf(" · loss %.4g", r.Loss)
@@ -48,8 +52,9 @@ func TerminalProgress(w io.Writer) func(Report) {
 			bar = progressbar.NewOptions(r.Total, progressbar.OptionSetWriter(w), progressbar.OptionFullWidth(),
 				progressbar.OptionSetPredictTime(false), progressbar.OptionThrottle(100*time.Millisecond))
 		}
+		// In this order, as Describe draws; only the terminal can fail here, and the work must not stop for it.
+		_ = bar.Set(r.Step)
 		bar.Describe(r.String())
-		_ = bar.Set(r.Step) // only the terminal can fail here, and the work must not stop for it
 		if r.Done {
 			fmt.Fprintln(w)
 			bar = nil

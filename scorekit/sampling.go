@@ -105,7 +105,7 @@ func newChains(ctx context.Context, backend backends.Backend, model Model, sampl
 	if s.unroll == 0 {
 		s.unroll = 1
 		if !isPureGo(backend) && len(schedule.Rows) >= 50 {
-			s.unroll = 10
+			s.unroll = blockLength(10, len(schedule.Rows), s.keep, s.thin, s.burnIn)
 		}
 	}
 	c := &chains{sampleSettings: s, backend: backend, model: model, sampler: sampler, n: n, schedule: schedule}
@@ -196,7 +196,10 @@ func (c *chains) prepare() error {
 // startingPoints returns the shape of one point and, when they were given, the starting points.
 func (c *chains) startingPoints() (shape []int, start *tensors.Tensor, err error) {
 	shape = c.shape
-	if m, ok := c.model.(shaped); ok && shape == nil {
+	if m, ok := c.model.(shaped); ok && m.Shape() != nil {
+		if shape != nil && !slices.Equal(shape, m.Shape()) {
+			return nil, nil, fmt.Errorf("shape %v for a model of points of shape %v", shape, m.Shape())
+		}
 		shape = m.Shape()
 	}
 	if c.start == nil {
@@ -374,7 +377,7 @@ type DivergedError struct {
 
 // Error names the step and the largest |x| at it and before it.
 func (e *DivergedError) Error() string {
-	return fmt.Sprintf("diverged at step %d: the largest |x| is %.4g, after %.4g at the step before: must stay below %.4g (a smaller step size may help)",
+	return fmt.Sprintf("diverged at step %d: the largest |x| is %.4g, after %.4g at the step before: must stay below %.4g (a smaller step size may help, or a look at the score there)",
 		e.Step, e.Largest, e.Before, e.Limit)
 }
 

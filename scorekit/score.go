@@ -41,7 +41,7 @@ func (e Energy) Score(vars *mlctx.Context, x, sigma *Node) *Node {
 	x = graph.Identity(x) // points that were drawn are marked StopGradient, and their own gradient would be 0
 	energy := e(vars, x, sigma)
 	if energy.Rank() != 1 || energy.Shape().Dimensions[0] != x.Shape().Dimensions[0] {
-		panic(fmt.Errorf("scorekit: energy of shape %v for points of shape %v: must be [batch]", energy.Shape().Dimensions, x.Shape().Dimensions))
+		panic(fmt.Errorf("energy of shape %v for points of shape %v: must be [batch]", energy.Shape().Dimensions, x.Shape().Dimensions))
 	}
 	return graph.Neg(graph.Gradient(graph.ReduceAllSum(energy), x)[0])
 }

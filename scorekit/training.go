@@ -74,7 +74,7 @@ func newTraining(ctx context.Context, backend backends.Backend, model Model, obj
 		return nil, fmt.Errorf("WithResume without WithCheckpoints: there is no folder to resume from")
 	}
 	if settings.unroll == 0 {
-		settings.unroll = defaultUnroll(backend, settings.steps)
+		settings.unroll = defaultUnroll(backend, settings.steps, settings.checkpointN)
 	}
 	t := &training{fitSettings: settings, backend: backend, model: model, objective: objective, data: data}
 	if _, err := t.header(); err != nil { // a model that cannot be described would be lost after the training
@@ -87,16 +87,17 @@ func newTraining(ctx context.Context, backend backends.Backend, model Model, obj
 }
 
 // defaultUnroll weighs the seconds that XLA needs to compile each unrolled step against what it saves: on the ring of the
-// README 4 steps a call are about 15 % and 8 about 35 % faster than one, for 1.5 and 2.5 more seconds.
-func defaultUnroll(backend backends.Backend, steps int) int {
+// README 4 steps a call are about 15 % and 8 about 35 % faster than one, for 1.5 and 2.5 more seconds. every is the distance
+// of checkpoints, 0 for none.
+func defaultUnroll(backend backends.Backend, steps, every int) int {
+	limit := 8
 	switch {
 	case isPureGo(backend) || steps < 400:
 		return 1
 	case steps < 1500:
-		return 4
-	default:
-		return 8
+		limit = 4
 	}
+	return blockLength(limit, steps, every)
 }
 
 // prepare makes the context, fresh or from a checkpoint, and the executor.
@@ -146,9 +147,7 @@ func (t *training) build(vars *mlctx.Context, numbers *Node) *Node {
 		x := t.data.Batch(vars.In(dataScope), rng, t.batch)
 		checkBatch(x, t.batch, t.data.Shape())
 		loss := t.objective.Loss(vars.In(modelScope), rng, score, x)
-		if loss.Rank() != 1 || loss.Shape().Dimensions[0] != t.batch {
-			panic(fmt.Errorf("objective %T returned a loss of shape %v: must be [batch], here [%d]", t.objective, loss.Shape().Dimensions, t.batch))
-		}
+		checkLoss(t.objective, loss, t.batch)
 		mean := graph.ReduceAllMean(loss)
 		gradients := vars.BuildTrainableVariablesGradientsGraph(mean)
 		if len(gradients) == 0 {
@@ -208,6 +207,15 @@ func bindScore(model Model) Score {
 			panic(fmt.Errorf("model %T returned a score of shape %s for points of shape %s: the two must be equal", model, s.Shape(), x.Shape()))
 		}
 		return s
+	}
+}
+
+func checkLoss(objective Objective, loss *Node, n int) {
+	if loss == nil {
+		panic(fmt.Errorf("objective %T returned no loss", objective))
+	}
+	if loss.Rank() != 1 || loss.Shape().Dimensions[0] != n {
+		panic(fmt.Errorf("objective %T returned a loss of shape %v: must be [batch], here [%d]", objective, loss.Shape().Dimensions, n))
 	}
 }
 

@@ -33,7 +33,9 @@ func (l Lab) Run(ctx context.Context) error {
 		return err
 	}
 	arguments := []string{"-m", "jupyterlab", "--ServerApp.ip=127.0.0.1", "--ServerApp.root_dir=" + folder,
-		"--MultiKernelManager.default_kernel_name=" + setup.KernelName}
+		"--MultiKernelManager.default_kernel_name=" + setup.KernelName,
+		// To look for other languages' servers it would start npm, which writes into the home folder.
+		"--LanguageServerManager.autodetect=False"}
 	if os.Geteuid() == 0 {
 		// In a container one is root; that only this machine can connect, with the token, holds for root too.
 		arguments = append(arguments, "--allow-root")

@@ -153,13 +153,18 @@ func TestScratchCopiesDataOnly(t *testing.T) {
 }
 
 func TestResultsAndIndex(t *testing.T) {
-	folder := t.TempDir()
+	folder, source := t.TempDir(), t.TempDir()
+	for _, name := range []string{"00-tour", "08-noise"} {
+		if err := os.WriteFile(filepath.Join(source, name+".ipynb"), []byte("{}"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 	when := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	for _, result := range []Result{
 		{Name: "08-noise", Title: "Noise & <levels>", Cells: 4, Passed: 1, Seconds: 75, Finished: when, Failed: "the number is off", Page: true},
 		{Name: "00-tour", Title: "Tour", Cells: 3, Passed: 3, Seconds: 12.4, Finished: when, Page: true},
 	} {
-		if err := record(folder, result); err != nil {
+		if err := record(folder, source, result); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -176,10 +181,20 @@ func TestResultsAndIndex(t *testing.T) {
 		t.Error("the index refers to a server")
 	}
 	// A notebook that is run again replaces its own result.
-	if err := record(folder, Result{Name: "08-noise", Cells: 4, Passed: 4}); err != nil {
+	if err := record(folder, source, Result{Name: "08-noise", Cells: 4, Passed: 4}); err != nil {
 		t.Fatal(err)
 	}
 	if results, err := readResults(folder); err != nil || len(results) != 2 || results["08-noise"].Failed != "" {
+		t.Errorf("results %v, %v", results, err)
+	}
+	// One that is gone is no longer listed.
+	if err := os.Remove(filepath.Join(source, "00-tour.ipynb")); err != nil {
+		t.Fatal(err)
+	}
+	if err := record(folder, source, Result{Name: "08-noise", Cells: 4, Passed: 4}); err != nil {
+		t.Fatal(err)
+	}
+	if results, err := readResults(folder); err != nil || len(results) != 1 {
 		t.Errorf("results %v, %v", results, err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"time"
@@ -30,13 +31,17 @@ type Result struct {
 
 const resultsName = "results.json"
 
-// record puts the result into the output folder's list, beside those of other notebooks from earlier runs, and writes the
-// index anew.
-func record(folder string, result Result) error {
+// record puts the result into the output folder's list, beside those of earlier runs of other notebooks that are still in
+// their folder source, and writes the index anew.
+func record(folder, source string, result Result) error {
 	results, err := readResults(folder)
 	if err != nil {
 		return err
 	}
+	maps.DeleteFunc(results, func(name string, _ Result) bool {
+		_, err := os.Stat(filepath.Join(source, name+".ipynb"))
+		return errors.Is(err, fs.ErrNotExist)
+	})
 	results[result.Name] = result
 	data, err := json.MarshalIndent(results, "", "  ")
 	if err != nil {

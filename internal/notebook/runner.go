@@ -68,7 +68,7 @@ func (r Runner) Run(ctx context.Context, book Notebook) (Result, error) {
 		result.Failed, verdict = err.Error(), "FAILED"
 	}
 	fmt.Fprintf(r.Out, "%s  %s in %.1f s\n", book.Name, verdict, result.Seconds)
-	return result, errors.Join(err, record(r.Folder, result))
+	return result, errors.Join(err, record(r.Folder, filepath.Dir(book.Path), result))
 }
 
 // job is what execute.py is asked to do.

@@ -61,7 +61,7 @@ func OpenConfig(config string) (backends.Backend, error) {
 // to: such as
 //
 //	XLA on CPU (xla-cpu-pjrt 0.0.1), from .scorelab
-//	pure Go, because no XLA plugin is installed (run "scorelab setup")
+//	pure Go, because no XLA plugin is installed in …
 //
 // Of a backend opened elsewhere it returns b.Description(), and of nil "no backend".
 func Describe(b backends.Backend) string {
@@ -117,7 +117,10 @@ func dispatch(asked, origin string) (o *opened, isNew bool, err error) {
 	if origin == backends.ConfigEnvVar {
 		reason = "as " + origin + " asks"
 	}
-	name, rest, _ := strings.Cut(asked, ":")
+	name, rest, colon := strings.Cut(asked, ":")
+	if comma := strings.Index(name, ","); !colon && comma >= 0 { // options right after the backend's name
+		name, rest = name[:comma], name[comma:]
+	}
 	switch {
 	case name == "go":
 		return openGo(rest, reason)

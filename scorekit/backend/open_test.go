@@ -60,12 +60,12 @@ func wantError(t *testing.T, err error, parts ...string) {
 }
 
 func TestPureGoByDefault(t *testing.T) {
-	alone(t)
+	dir := alone(t)
 	b, err := Open()
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `pure Go, because no XLA plugin is installed (run "scorelab setup")`
+	want := "pure Go, because no XLA plugin is installed in " + dir + `: run "go run ./cmd/scorelab setup" in a clone of scorekit, with --user for programs outside of it`
 	if err := Supported(); err != nil {
 		want = "pure Go, because " + strings.TrimPrefix(err.Error(), "scorekit: backend: ")
 	}
@@ -125,6 +125,7 @@ func TestUnknown(t *testing.T) {
 		":cpu":                         `there is no backend ""`,
 		"go:fast":                      `GOMLX_BACKEND "go:fast": unknown configuration option "fast"`,
 		"xla:cpu,fast":                 `there is no option "fast": must be shared_buffers, noshared_buffers, tf32 or cpu_device_count=N`,
+		"xla,fast":                     `there is no option "fast": must be shared_buffers, noshared_buffers, tf32 or cpu_device_count=N`,
 		"xla:cpu,tf32=1":               `there is no option "tf32=1"`,
 		"xla:cpu,cpu_device_count=0":   `option "cpu_device_count=0": must be a whole number of at least 1`,
 		"xla:cpu,cpu_device_count=two": `option "cpu_device_count=two": must be a whole number of at least 1`,

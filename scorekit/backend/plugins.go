@@ -2,7 +2,6 @@ package backend
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -106,7 +105,7 @@ func choose() (*opened, bool, error) {
 		return nil, false, err
 	}
 	if len(plugins) == 0 {
-		return openGo("", `because no XLA plugin is installed (run "scorelab setup")`)
+		return openGo("", "because "+noPlugin())
 	}
 	return openInstalled(plugins, xlaOptions{}, "from "+homeName(), false)
 }
@@ -137,7 +136,7 @@ func openAskedXLA(text, reason string) (*opened, bool, error) {
 		return nil, false, err
 	}
 	if len(plugins) == 0 {
-		return nil, false, fmt.Errorf(`no XLA plugin is installed: run "scorelab setup", or set GOMLX_BACKEND=go to use pure Go`)
+		return nil, false, fmt.Errorf("%s, or set GOMLX_BACKEND=go to use pure Go", noPlugin())
 	}
 	if asked != "" {
 		var names []string
@@ -179,14 +178,20 @@ func device(platform string) string {
 	return strings.ToUpper(platform)
 }
 
-// homeName says where the installed plugins are, without a path that would differ between machines.
+// homeName says where the installed plugins are: by the name alone of a set-up folder of a clone.
 func homeName() string {
-	if os.Getenv(home.EnvVar) != "" {
-		return home.EnvVar
-	}
 	dir, _ := home.Dir()
 	if filepath.Base(dir) == home.FolderName {
 		return home.FolderName
 	}
-	return "the user's cache folder"
+	return dir
+}
+
+// noPlugin says that there is none, where it was looked for, and what to do.
+func noPlugin() string {
+	const cure = `run "go run ./cmd/scorelab setup" in a clone of scorekit, with --user for programs outside of it`
+	if dir, found := home.Dir(); found {
+		return fmt.Sprintf("no XLA plugin is installed in %s: %s", dir, cure)
+	}
+	return "no XLA plugin is installed, as there is no set-up folder here or above: " + cure
 }

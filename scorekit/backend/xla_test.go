@@ -205,7 +205,7 @@ func TestNotInstalled(t *testing.T) {
 	for _, asked := range []string{"xla", "xla:cpu", "hlo:cuda"} {
 		t.Setenv(backends.ConfigEnvVar, asked)
 		_, err := Open()
-		wantError(t, err, `GOMLX_BACKEND "`+asked+`": no XLA plugin is installed: run "scorelab setup", or set GOMLX_BACKEND=go`)
+		wantError(t, err, `GOMLX_BACKEND "`+asked+`": no XLA plugin is installed in `+dir+`: run "go run ./cmd/scorelab setup" in a clone`, "or set GOMLX_BACKEND=go")
 	}
 	install(t, dir, "cpu", "/nowhere", "rocm", "/nowhere")
 	t.Setenv(backends.ConfigEnvVar, "xla:cuda")
@@ -347,7 +347,7 @@ func TestOpensInstalledPlugin(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("Open with a trial: %v", time.Since(start))
-	if got, want := Describe(b), "XLA on CPU (made-cpu 1), from SCORELAB_HOME"; got != want {
+	if got, want := Describe(b), "XLA on CPU (made-cpu 1), from .scorelab"; got != want {
 		t.Errorf("Describe: %q, want %q", got, want)
 	}
 	if !b.HasSharedBuffers() || b.NumDevices() != 1 {
@@ -418,7 +418,7 @@ func TestFallsFromGPUToCPU(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `XLA on CPU (made-cpu 1), from SCORELAB_HOME, because the plugin "cuda" failed: crashes when it is opened (SIGABRT)`
+	want := `XLA on CPU (made-cpu 1), from .scorelab, because the plugin "cuda" failed: crashes when it is opened (SIGABRT)`
 	if got := Describe(b); got != want {
 		t.Errorf("Describe: %q, want %q", got, want)
 	}
