@@ -14,7 +14,7 @@ func TestReportString(t *testing.T) {
 	for want, r := range map[string]scorekit.Report{
 		"training 0/2000 · compiling":                            {Verb: "training", Total: 2000, Loss: nan},
 		"training 400/2000 · 310 steps/s · loss 0.705 · 5s left": {Verb: "training", Step: 400, Total: 2000, Rate: 310, Loss: 0.705, Left: 5200 * time.Millisecond},
-		"sampling 200/200 · 1.25e+03 steps/s · 200ms":            {Verb: "sampling", Step: 200, Total: 200, Rate: 1250, Loss: nan, Elapsed: 210 * time.Millisecond, Done: true},
+		"sampling 200/200 · 1250 steps/s · 200ms":                {Verb: "sampling", Step: 200, Total: 200, Rate: 1250, Loss: nan, Elapsed: 210 * time.Millisecond, Done: true},
 		"training 4/2000 · loss 1.5 · 1.5s":                      {Verb: "training", Step: 4, Total: 2000, Loss: 1.5, Elapsed: 1500 * time.Millisecond, Done: true}, // stopped after the first call
 		"training 20/20 · 0s":                                    {Verb: "training", Step: 20, Total: 20, Loss: nan, Done: true},                                    // nothing was left to do
 	} {
