@@ -33,7 +33,6 @@ func TestReadmeProgram(t *testing.T) {
 	goTool(t, dir, "mod", "init", "example.com/reader")
 	goTool(t, dir, "mod", "edit", "-require=github.com/scorekit/lab@v0.0.0", "-replace=github.com/scorekit/lab="+checkout)
 	t.Setenv("GOFLAGS", "-mod=mod")
-	t.Setenv("GOPROXY", "off") // all it needs is what this module needs
 	if out, want := goTool(t, dir, "run", "."), "1000 steps, 2000 draws in draws.png\n"; !strings.HasSuffix(out, want) {
 		t.Errorf("it prints %q, want %q at the end", out, want)
 	}

@@ -125,7 +125,7 @@ func (s Setup) make(ctx context.Context, step step, count string) error {
 
 // steps lists the steps in the order in which they are made. The plugin for GPUs is kept fresh once it was asked for.
 func (s Setup) steps() []step {
-	steps := []step{s.pythonStep(), s.kernelspecStep(), s.toolsStep(), s.launcherStep(), s.cpuPluginStep()}
+	steps := []step{s.pythonStep(), s.kernelspecStep(), s.toolsStep(), s.launcherStep(), s.modulesStep(), s.cpuPluginStep()}
 	if s.GPU || hasStamp(s.Home, cudaName) {
 		steps = append(steps, s.cudaPluginStep())
 	}
