@@ -8,7 +8,7 @@
 // heals by itself at the next. A lock keeps two set-ups apart, and ends with the process that holds it.
 //
 // Map: setup.go runs the steps, step.go is one of them, stamp.go its stamp, lock*.go the lock, place.go chooses the folder,
-// run.go runs tools and explains their failures; python.go, plugin*.go, tools.go and kernelspec.go are the
+// run.go runs tools and explains their failures; python.go, plugin*.go, tools.go, modules.go and kernelspec.go are the
 // steps themselves; jupyter.go is the environment in which Jupyter runs.
 package setup
 
