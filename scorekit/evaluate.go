@@ -2,7 +2,6 @@ package scorekit
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/gomlx/gomlx/backends"
 	"github.com/gomlx/gomlx/pkg/core/dtypes"
@@ -28,13 +27,10 @@ func Evaluate(backend backends.Backend, model Model, points any, sigma ...float6
 		if err != nil {
 			return err
 		}
-		if m, ok := model.(shaped); ok && m.Shape() != nil && !slices.Equal(m.Shape(), x.Shape().Dimensions[1:]) {
-			return fmt.Errorf("points of shape %v for a model of points of shape %v", x.Shape().Dimensions[1:], m.Shape())
+		if err := fits(model, "points of shape", x.Shape().Dimensions[1:]); err != nil {
+			return err
 		}
-		dtype := x.DType()
-		if m, ok := model.(typed); ok {
-			dtype = m.DType()
-		}
+		dtype := dtypeOf(model, x.DType())
 		if x, err = convert(x, dtype); err != nil {
 			return err
 		}

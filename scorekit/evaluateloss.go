@@ -3,7 +3,6 @@ package scorekit
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/gomlx/gomlx/backends"
 	"github.com/gomlx/gomlx/pkg/core/dtypes"
@@ -30,13 +29,10 @@ func EvaluateLoss(backend backends.Backend, model Model, objective Objective, da
 		if err := validate(model, objective, data); err != nil {
 			return err
 		}
-		if m, ok := model.(shaped); ok && m.Shape() != nil && !slices.Equal(m.Shape(), data.Shape()) {
-			return fmt.Errorf("data of shape %v for a model of points of shape %v", data.Shape(), m.Shape())
+		if err := fits(model, "data of shape", data.Shape()); err != nil {
+			return err
 		}
-		dtype := dtypes.Float32
-		if m, ok := model.(typed); ok {
-			dtype = m.DType()
-		}
+		dtype := dtypeOf(model, dtypes.Float32)
 		vars, err := modelVars(model, nil)
 		if err != nil {
 			return err

@@ -31,6 +31,22 @@ type (
 	typed    interface{ DType() dtypes.DType }
 )
 
+// fits returns an error if model tells the shape of its points and it is not dims; what says whose shape dims is.
+func fits(model Model, what string, dims []int) error {
+	if m, ok := model.(shaped); ok && m.Shape() != nil && !slices.Equal(m.Shape(), dims) {
+		return fmt.Errorf("%s %v for a model of points of shape %v", what, dims, m.Shape())
+	}
+	return nil
+}
+
+// dtypeOf returns the float type of a model's weights, and otherwise where it does not tell.
+func dtypeOf(model Model, otherwise dtypes.DType) dtypes.DType {
+	if m, ok := model.(typed); ok {
+		return m.DType()
+	}
+	return otherwise
+}
+
 // chains is one run of Sample.
 type chains struct {
 	*sampleSettings
@@ -57,13 +73,10 @@ const (
 )
 
 func newChains(ctx context.Context, backend backends.Backend, model Model, sampler Sampler, n int, options []SampleOption) (*chains, error) {
-	s := &sampleSettings{shared: shared{dtype: dtypes.Float32}, limit: 1e12}
 	if err := given(argument{"ctx", ctx}, argument{"backend", backend}, argument{"model", model}, argument{"sampler", sampler}); err != nil {
 		return nil, err
 	}
-	if m, ok := model.(typed); ok {
-		s.dtype = m.DType()
-	}
+	s := &sampleSettings{shared: shared{dtype: dtypeOf(model, dtypes.Float32)}, limit: 1e12}
 	for i, o := range options {
 		if o == nil {
 			return nil, fmt.Errorf("option %d nil: must be made by a function of the form WithX", i)
@@ -72,8 +85,8 @@ func newChains(ctx context.Context, backend backends.Backend, model Model, sampl
 			return nil, err
 		}
 	}
-	if m, ok := model.(typed); ok && m.DType() != s.dtype {
-		return nil, fmt.Errorf("dtype %s: must be that of the model's weights, %s", s.dtype, m.DType())
+	if own := dtypeOf(model, s.dtype); own != s.dtype {
+		return nil, fmt.Errorf("dtype %s: must be that of the model's weights, %s", s.dtype, own)
 	}
 	if s.start != nil && s.spread > 0 {
 		return nil, fmt.Errorf("WithStart and WithStartNormal: only one may be given")
@@ -196,11 +209,10 @@ func (c *chains) prepare() error {
 // startingPoints returns the shape of one point and, when they were given, the starting points.
 func (c *chains) startingPoints() (shape []int, start *tensors.Tensor, err error) {
 	shape = c.shape
-	if m, ok := c.model.(shaped); ok && m.Shape() != nil {
-		if shape != nil && !slices.Equal(shape, m.Shape()) {
-			return nil, nil, fmt.Errorf("shape %v for a model of points of shape %v", shape, m.Shape())
-		}
+	if m, ok := c.model.(shaped); ok && shape == nil {
 		shape = m.Shape()
+	} else if err := fits(c.model, "shape", shape); err != nil {
+		return nil, nil, err
 	}
 	if c.start == nil {
 		if shape == nil {

@@ -4,6 +4,7 @@
 //   - read.go: [Read], listed cases from testdata
 //   - run.go: [Run] and [RunIn], a graph's outputs as numbers; [Flat] and [FlatAll], a tensor's
 //   - testvalues.go: the comparisons
+//   - leaveout.go: [LeaveOut], a package whose tests are all left out
 //
 // [Near], [NearOne] and [NearNumber] compare numbers that are known, to a relative tolerance; they differ in what it is
 // relative to. [MeanWithin] compares an average over draws, to 5 of its standard errors: a right program fails one

@@ -2,6 +2,7 @@ package objective_test
 
 import (
 	"slices"
+	"testing"
 
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
@@ -37,6 +38,31 @@ func apply(w []*objective.Node, x *objective.Node) *objective.Node {
 // score returns the network of the weights w as a score.
 func (network) score(w []*objective.Node) scorekit.Score {
 	return testvalues.Ignoring(func(x *objective.Node) *objective.Node { return apply(w, x) })
+}
+
+// energyCase is a recorded loss, with its gradients for the weights, of a tanhEnergy at the points X.
+type energyCase struct {
+	ID       string
+	W1       [][]float64
+	B1, W2   []float64
+	C        float64
+	X        [][]float64
+	Loss     float64
+	DW1      [][]float64 `json:"dW1"`
+	DB1, DW2 []float64
+}
+
+func (c energyCase) weights(in testvalues.Inputs) []*objective.Node {
+	return []*objective.Node{in.Of(c.W1), in.Of(c.B1), in.Of(c.W2)}
+}
+
+// check compares what lossAndGradients gave for the case.
+func (c energyCase) check(t *testing.T, got [][]float64) {
+	t.Helper()
+	testvalues.Near(t, c.ID, got[0], []float64{c.Loss}, 1e-10)
+	testvalues.Near(t, c.ID+": gradient for W1", got[1], slices.Concat(c.DW1...), 1e-10)
+	testvalues.Near(t, c.ID+": gradient for b1", got[2], c.DB1, 1e-10)
+	testvalues.Near(t, c.ID+": gradient for w2", got[3], c.DW2, 1e-10)
 }
 
 // tanhEnergy is E(x) = w2·tanh(W1 x + b1) + ½c‖x‖² with the weights w = W1 [H, d], b1 [H], w2 [H].

@@ -2,7 +2,6 @@ package objective_test
 
 import (
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/gomlx/gomlx/backends"
@@ -144,33 +143,23 @@ func TestMultiNoiseReference(t *testing.T) {
 // The gradient for the weights passes through the score's own gradient.
 func TestTorchEBM(t *testing.T) {
 	var cases []struct {
-		ID       string
-		W1       [][]float64
-		B1, W2   []float64
-		C        float64
-		X, Z     [][]float64
-		Sigma    float64
-		Loss     float64
-		DW1      [][]float64 `json:"dW1"`
-		DB1, DW2 []float64
+		energyCase
+		Z     [][]float64
+		Sigma float64
 	}
 	testvalues.Read(t, "torchebm.json", &cases)
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
 		got := testvalues.RunIn(t, b, dtypes.Float64, func(in testvalues.Inputs) []*objective.Node {
 			var out []*objective.Node
 			for _, c := range cases {
-				w := []*objective.Node{in.Of(c.W1), in.Of(c.B1), in.Of(c.W2)}
+				w := c.weights(in)
 				loss := objective.Denoising{Sigma: c.Sigma}.Loss(nil, random.Listed(in.Graph, in.Of(c.Z)), tanhEnergy(w, c.C).Score, in.Of(c.X))
 				out = append(out, lossAndGradients(loss, w)...)
 			}
 			return out
 		})
 		for i, c := range cases {
-			g := got[4*i:]
-			testvalues.Near(t, c.ID, g[0], []float64{c.Loss}, 1e-10)
-			testvalues.Near(t, c.ID+": gradient for W1", g[1], slices.Concat(c.DW1...), 1e-10)
-			testvalues.Near(t, c.ID+": gradient for b1", g[2], c.DB1, 1e-10)
-			testvalues.Near(t, c.ID+": gradient for w2", g[3], c.DW2, 1e-10)
+			c.check(t, got[4*i:])
 		}
 	})
 }

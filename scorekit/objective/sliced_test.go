@@ -150,22 +150,16 @@ func TestSlicedNeedsTheJacobian(t *testing.T) {
 // sphere are made from the listed normal draws.
 func TestTorchEBMImplicitAndSliced(t *testing.T) {
 	var cases []struct {
-		ID, Kind string
-		W1       [][]float64
-		B1, W2   []float64
-		C        float64
-		X        [][]float64
-		V        [][][]float64
-		Loss     float64
-		DW1      [][]float64 `json:"dW1"`
-		DB1, DW2 []float64
+		energyCase
+		Kind string
+		V    [][][]float64
 	}
 	testvalues.Read(t, "torchebm_implicit_sliced.json", &cases)
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
 		got := testvalues.RunIn(t, b, dtypes.Float64, func(in testvalues.Inputs) []*objective.Node {
 			var out []*objective.Node
 			for _, c := range cases {
-				w := []*objective.Node{in.Of(c.W1), in.Of(c.B1), in.Of(c.W2)}
+				w := c.weights(in)
 				var o scorekit.Objective = objective.Implicit{}
 				var rng *random.Source
 				if c.Kind != "sm_exact" {
@@ -177,11 +171,7 @@ func TestTorchEBMImplicitAndSliced(t *testing.T) {
 			return out
 		})
 		for i, c := range cases {
-			g := got[4*i:]
-			testvalues.Near(t, c.ID, g[0], []float64{c.Loss}, 1e-10)
-			testvalues.Near(t, c.ID+": gradient for W1", g[1], slices.Concat(c.DW1...), 1e-10)
-			testvalues.Near(t, c.ID+": gradient for b1", g[2], c.DB1, 1e-10)
-			testvalues.Near(t, c.ID+": gradient for w2", g[3], c.DW2, 1e-10)
+			c.check(t, got[4*i:])
 		}
 	})
 }
