@@ -5,6 +5,12 @@ import (
 	"fmt"
 	"log"
 	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/gomlx/gomlx/pkg/core/graph"
+	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
+	"github.com/gomlx/gomlx/pkg/ml/layers"
 
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/backend"
@@ -61,4 +67,56 @@ func Example() {
 	// Output:
 	// learned to within 0.05: true
 	// mean of the draws within 0.1 of 2: true
+}
+
+// A function of one's own that builds a GoMLX graph is a model as it is: trained, evaluated, saved, and loaded by giving
+// the function again, since a file cannot hold it. Here it is a network of GoMLX's own layers, which learns the score of
+// N(0, 1), −x, from draws alone.
+func ExampleScore() {
+	own := scorekit.Score(func(vars *mlctx.Context, x, _ *scorekit.Node) *scorekit.Node {
+		h := graph.Tanh(layers.Dense(vars.In("hidden"), x, true, 16))
+		return layers.Dense(vars.In("out"), h, true, 1)
+	})
+
+	b, err := backend.OpenConfig("go")
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := density.Isotropic([]float64{0}, 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fitted, err := scorekit.Fit(context.Background(), b, own, objective.Implicit{}, p,
+		scorekit.WithSteps(600), scorekit.WithOptimizer(scorekit.Adam{Rate: scorekit.Rate{Peak: 0.01, Cosine: true}}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "own.safetensors")
+	if err := fitted.Save(path); err != nil {
+		log.Fatal(err)
+	}
+	loaded, err := scorekit.LoadInto(path, own)
+	if err != nil {
+		log.Fatal(err)
+	}
+	scores, err := scorekit.Evaluate(b, loaded, [][]float64{{-1}, {0}, {1}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	learned, err := scorekit.Rows(scores)
+	if err != nil {
+		log.Fatal(err)
+	}
+	largest := 0.0
+	for i, exact := range []float64{1, 0, -1} {
+		largest = max(largest, math.Abs(learned[i][0]-exact))
+	}
+	fmt.Println("learned to within 0.1:", largest < 0.1)
+	// Output:
+	// learned to within 0.1: true
 }

@@ -1,7 +1,12 @@
 // Command count reads what "go test -json" writes, from one or several runs one after another, and says what happened:
 // a line for each package, what was skipped or left out, the output of the first failure, and at the very end
 //
+//	N listed cases passed, N failed
 //	N passed, N failed
+//
+// A listed case is one of exact reference values or of another library's recorded outputs: a subtest whose name starts
+// with case_. It counts once for a package, however many tests and backends look at it, and passes if all of
+// them do.
 //
 // A test with subtests counts through them; a package that fails without a failing test, because it does not compile
 // or ends early, counts as one failure. The exit status is 1 if anything failed or nothing was run.
@@ -31,6 +36,7 @@ func main() {
 	passed, failed := 0, 0
 	first := "" // the output of the first failure
 	open, builds := map[string]*running{}, map[string]string{}
+	cases := map[string]bool{} // package and case → passed wherever it ran
 	lines := bufio.NewScanner(os.Stdin)
 	lines.Buffer(nil, 64<<20)
 	for lines.Scan() {
@@ -66,6 +72,7 @@ func main() {
 				fmt.Printf("%-4s %s: %d passed, %d failed, %.1f s\n", e.Action, e.Package, ok, bad, e.Elapsed)
 			}
 			passed, failed = passed+ok, failed+bad
+			p.cases(e.Package, cases)
 			if bad > 0 && first == "" {
 				first = fmt.Sprintf("\n%s:\n%s%s", e.Package, builds[e.FailedBuild], output)
 			}
@@ -81,6 +88,13 @@ func main() {
 		failed++
 	}
 	fmt.Print(first)
+	good := 0
+	for _, ok := range cases {
+		if ok {
+			good++
+		}
+	}
+	fmt.Printf("%d listed cases passed, %d failed\n", good, len(cases)-good)
 	fmt.Printf("%d passed, %d failed\n", passed, failed)
 	if failed > 0 || passed == 0 {
 		os.Exit(1)
@@ -120,6 +134,19 @@ func (p *running) sum(packageFailed bool) (passed, failed int, output string) {
 		}
 	}
 	return passed, failed, output + strings.Join(p.output[firstFailed], "")
+}
+
+// cases adds the listed cases of a package that has ended.
+func (p *running) cases(name string, all map[string]bool) {
+	for test, result := range p.result {
+		at := strings.LastIndexByte(test, '/')
+		if at < 0 || !strings.HasPrefix(test[at+1:], "case_") {
+			continue
+		}
+		key := name + test[at:]
+		before, seen := all[key]
+		all[key] = result == "pass" && (before || !seen)
+	}
 }
 
 // said returns what a test wrote without the lines of the testing package.

@@ -1,7 +1,7 @@
 // Package testvalues is what the tests of several packages share: values listed in files, graphs run to plain numbers,
 // and comparisons whose tolerance is stated once, here.
 //
-//   - read.go: [Read], listed cases from testdata
+//   - read.go: [Read], listed cases from testdata; case.go: [Case], one of them as a subtest
 //   - run.go: [Run] and [RunIn], a graph's outputs as numbers; [Flat] and [FlatAll], a tensor's
 //   - testvalues.go: the comparisons
 //   - leaveout.go: [LeaveOut], a package whose tests are all left out
