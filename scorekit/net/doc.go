@@ -1,8 +1,30 @@
-// Package net holds score networks: scores with weights, as plain structs of settings. Each is registered with
-// scorekit, so that a checkpoint carries its description and [scorekit.Load] rebuilds it.
+// Package net holds networks and other models with weights, as plain structs of settings: scores, and energies whose
+// score is s = −∇E. Each is registered with scorekit, so that a checkpoint carries its description and
+// [scorekit.Load] rebuilds it.
 //
-// Weights start as N(0, 1/fan-in), biases at zero. The matrices are rank 2 throughout, for which the gradient rule of
-// scorekit/autodiff is a matrix product; all activations can be differentiated as often as a second-order loss needs.
+// Choose by what is to be learnt. Those whose names begin with Noise, and Preconditioned, need a noise level σ, which
+// objective.Denoising, objective.MultiNoise and the samplers that run over many levels give; the others ignore it.
 //
-// Files: mlp.go (one noise level), noisemlp.go (many), layer.go (what they are made of).
+//	Linear            s = Ax + b                      the closed-form optimum: a check of data, objective, settings
+//	Quadratic         E = ½xᵀPx − bᵀx                 the same, with the symmetry that a score has
+//	MLP               s, one noise level              the first to try; any objective
+//	ResidualMLP       s, one noise level              deeper than three or four layers
+//	EnergyMLP         E, one noise level              where E itself, or a symmetric ∂s/∂x, is wanted; more work a step
+//	NoiseMLP          s, many noise levels            sampling from noise
+//	NoiseResidualMLP  s, many noise levels            the same, deeper
+//	NoiseEnergyMLP    E, many noise levels            the same, as an energy
+//	Preconditioned    s, many noise levels            a network of your own, given inputs and targets of size one
+//	Fourier           input of any of the MLPs        scores that change fast along few coordinates
+//
+// Every objective trains an energy as it trains a score. The networks for one noise level want data of size one,
+// standardised if need be; those for many are told the size, as DataStd.
+//
+// Weights start as N(0, 1/fan-in), biases at zero, and so do Linear and Quadratic.
+// Points are [batch, dims...], flattened on the way in. The matrices are rank 2 throughout, for which the gradient rule
+// of scorekit/autodiff is a matrix product; all activations can be differentiated as often as a second-order loss needs,
+// which with an energy is three times.
+//
+// Files: linear.go, quadratic.go, mlp.go, energymlp.go, residual.go (one noise level); noisemlp.go, noiseenergymlp.go,
+// preconditioned.go (many); fourier.go (features of the point), level.go (of the noise level), layer.go (what they
+// are made of).
 package net

@@ -47,3 +47,30 @@ func Example() {
 	// x = 1  score about 0.5, exact 0.5
 	// x = 4  score about -1.0, exact -1
 }
+
+// A quadratic energy finds the precision matrix of a Gaussian from draws alone: P is read in one line.
+func ExampleQuadratic_Coefficients() {
+	b, err := backend.OpenConfig("go")
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := density.NewGaussian([]float64{1, -1}, [][]float64{{2, 1}, {1, 1}}) // its precision is [1 -1; -1 2]
+	if err != nil {
+		log.Fatal(err)
+	}
+	fitted, err := scorekit.Fit(context.Background(), b, net.Quadratic{}, objective.Implicit{}, p, scorekit.WithSteps(1000),
+		scorekit.WithBatch(512), scorekit.WithOptimizer(scorekit.Adam{Rate: scorekit.Rate{Peak: 0.02, Cosine: true}}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	precision, _, err := net.Quadratic{}.Coefficients(fitted)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, row := range precision {
+		fmt.Printf("%.1f\n", row)
+	}
+	// Output:
+	// [1.0 -1.0]
+	// [-1.0 2.0]
+}

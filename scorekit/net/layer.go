@@ -49,31 +49,57 @@ func (a Activation) apply(x *Node) *Node {
 }
 
 // linear is x·W, [rows, in] → [rows, out], W ~ N(0, 1/in).
-func linear(vars *mlctx.Context, x *Node, out int) *Node {
+func linear(vars *mlctx.Context, x *Node, out int) *Node { return damped(vars, x, out, 1) }
+
+// damped is linear with W ~ N(0, 1/(in·by)).
+func damped(vars *mlctx.Context, x *Node, out, by int) *Node {
 	in := x.Shape().Dimensions[1]
-	w := vars.WithInitializer(random.NormalInitializer(vars, 1/math.Sqrt(float64(in)))).
+	w := vars.WithInitializer(random.NormalInitializer(vars, 1/math.Sqrt(float64(in*by)))).
 		VariableWithShape("weights", shapes.Make(x.DType(), in, out))
 	return graph.Dot(x, w.ValueGraph(x.Graph()))
 }
 
-// dense is x·W + b, b = 0 at the start.
-func dense(vars *mlctx.Context, x *Node, out int) *Node {
+// zeros is a variable that starts at 0.
+func zeros(vars *mlctx.Context, name string, x *Node, dims ...int) *Node {
 	zero := func(g *graph.Graph, shape shapes.Shape) *Node { return graph.Zeros(g, shape) }
-	b := vars.WithInitializer(zero).VariableWithShape("biases", shapes.Make(x.DType(), out))
-	return graph.Add(linear(vars, x, out), graph.Reshape(b.ValueGraph(x.Graph()), 1, out))
+	return vars.WithInitializer(zero).VariableWithShape(name, shapes.Make(x.DType(), dims...)).ValueGraph(x.Graph())
 }
 
-func checkHidden(hidden []int) error {
-	for _, h := range hidden {
-		if h < 1 {
-			return fmt.Errorf("hidden widths %v: each must be at least 1", hidden)
-		}
+// biased is h + b for the h of a layer, [rows, out], b = 0 at the start.
+func biased(vars *mlctx.Context, h *Node) *Node {
+	out := h.Shape().Dimensions[1]
+	return graph.Add(h, graph.Reshape(zeros(vars, "biases", h, out), 1, out))
+}
+
+// dense is x·W + b, b = 0 at the start.
+func dense(vars *mlctx.Context, x *Node, out int) *Node { return biased(vars, linear(vars, x, out)) }
+
+// withLevel is x·W + b, and with a noise level's embedding x·W + b + e·A; e is nil without.
+func withLevel(vars *mlctx.Context, x, e *Node, out int) *Node {
+	h := dense(vars, x, out)
+	if e == nil {
+		return h
 	}
-	return nil
+	return graph.Add(h, linear(vars.In("level"), e, out))
+}
+
+// onRows applies f to the points as rows, [batch, d], and gives its result the shape of x, [batch, dims...].
+func onRows(x *Node, f func(rows *Node) *Node) *Node {
+	return graph.Reshape(f(flat(x)), x.Shape().Dimensions...)
 }
 
 // flat reshapes [batch, dims...] to [batch, d].
 func flat(x *Node) *Node {
 	rows := x.Shape().Dimensions[0]
 	return graph.Reshape(x, rows, x.Shape().Size()/rows)
+}
+
+// first returns the first of a model's complaints, with the model's name before it.
+func first(who string, complaints ...error) error {
+	for _, err := range complaints {
+		if err != nil {
+			return fmt.Errorf("%s: %w", who, err)
+		}
+	}
+	return nil
 }

@@ -68,9 +68,9 @@ func TestActivations(t *testing.T) {
 
 // sin(f ln σ) and cos(f ln σ) for 16 frequencies from ¼ to 8, evenly spaced in the logarithm: at σ = 1 sines are 0 and
 // cosines 1; at σ = e the angles are the frequencies, of which the first, and the 4th from the first by a factor of 2, are written out.
-func TestFourierFeatures(t *testing.T) {
+func TestLevelFeatures(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
-		out, err := graph.ExecOnce(b, fourier, []float64{1, math.E, math.Exp(-2)})
+		out, err := graph.ExecOnce(b, levelFeatures, []float64{1, math.E, math.Exp(-2)})
 		if err != nil {
 			t.Fatal(err)
 		}
