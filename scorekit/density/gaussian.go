@@ -8,7 +8,6 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
-	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/random"
 )
 
@@ -23,19 +22,15 @@ type Gaussian struct {
 	cov  principal
 }
 
-var (
-	_ scorekit.Model     = Gaussian{}
-	_ scorekit.Data      = Gaussian{}
-	_ scorekit.Validator = Gaussian{}
-)
+var _ Density = Gaussian{}
 
 // NewGaussian returns N(mean, cov). cov is d×d, symmetric and positive definite; an error names the entry or
 // eigenvalue that is not as it must be.
 func NewGaussian(mean []float64, cov [][]float64) (Gaussian, error) {
-	if err := checkMean(mean); err != nil {
-		return Gaussian{}, fmt.Errorf("density: Gaussian: %w", err)
+	if err := checkAll("Gaussian", checkFinite("mean", mean)); err != nil {
+		return Gaussian{}, err
 	}
-	p, err := newPrincipal(cov, len(mean))
+	p, err := newPrincipal("covariance", cov, len(mean))
 	if err != nil {
 		return Gaussian{}, fmt.Errorf("density: Gaussian: %w", err)
 	}
@@ -45,18 +40,12 @@ func NewGaussian(mean []float64, cov [][]float64) (Gaussian, error) {
 // Diagonal returns the Gaussian with independent coordinates of the given means and standard deviations, which must
 // be as many, finite and positive.
 func Diagonal(mean, std []float64) (Gaussian, error) {
-	if err := checkMean(mean); err != nil {
-		return Gaussian{}, fmt.Errorf("density: Gaussian: %w", err)
-	}
-	if len(std) != len(mean) {
-		return Gaussian{}, fmt.Errorf("density: Gaussian: %d standard deviations for a mean of %d: must be as many", len(std), len(mean))
+	if err := checkAll("Gaussian", checkFinite("mean", mean), checkPositive("std", std, len(mean))); err != nil {
+		return Gaussian{}, err
 	}
 	variances := make([]float64, len(std))
 	for i, s := range std {
 		variances[i] = s * s
-		if !(s > 0) || !(variances[i] > 0) || math.IsInf(variances[i], 0) {
-			return Gaussian{}, fmt.Errorf("density: Gaussian: std[%d] = %v: must be positive and its square finite", i, s)
-		}
 	}
 	return Gaussian{slices.Clone(mean), principal{variances: variances}}, nil
 }
@@ -64,18 +53,6 @@ func Diagonal(mean, std []float64) (Gaussian, error) {
 // Isotropic returns N(mean, std² I). std must be finite and positive.
 func Isotropic(mean []float64, std float64) (Gaussian, error) {
 	return Diagonal(mean, slices.Repeat([]float64{std}, len(mean)))
-}
-
-func checkMean(mean []float64) error {
-	if len(mean) == 0 {
-		return fmt.Errorf("empty mean: must have at least one coordinate")
-	}
-	for i, m := range mean {
-		if math.IsNaN(m) || math.IsInf(m, 0) {
-			return fmt.Errorf("mean[%d] = %v: must be finite", i, m)
-		}
-	}
-	return nil
 }
 
 // Dim returns d.
@@ -88,12 +65,7 @@ func (g Gaussian) Mean() []float64 { return slices.Clone(g.mean) }
 func (g Gaussian) Cov() [][]float64 { return g.cov.matrix() }
 
 // Validate returns an error for a zero value, which is not a distribution.
-func (g Gaussian) Validate() error {
-	if g.Dim() == 0 {
-		return fmt.Errorf("density: Gaussian: zero value: must be made by a constructor")
-	}
-	return nil
-}
+func (g Gaussian) Validate() error { return validate("Gaussian", g.Dim()) }
 
 // Noised returns the density of x + σz with x from g and z standard normal: N(μ, Σ+σ²I). sigma must be finite and not
 // negative.
@@ -110,6 +82,9 @@ func (g Gaussian) Noised(sigma float64) (Gaussian, error) {
 
 // LogDensity returns log p(x): [batch, d] → [batch]. It panics, as graph functions do, when x has another shape.
 func (g Gaussian) LogDensity(x *Node) *Node { return g.LogDensityNoised(x, nil) }
+
+// Energy returns −log p(x): [batch, d] → [batch]. It panics, as graph functions do, when x has another shape.
+func (g Gaussian) Energy(x *Node) *Node { return graph.Neg(g.LogDensity(x)) }
 
 // LogDensityNoised returns log p_σ(x), the log-density at x of p convolved with N(0, σ²I), where sigma holds the σ of
 // each point, [batch], or is nil for none. It panics, as graph functions do, when the shapes do not fit.
@@ -131,18 +106,11 @@ func (g Gaussian) Score(_ *mlctx.Context, x, sigma *Node) *Node {
 // that neither a narrow mode nor a far point needs numbers beyond the range of the dtype.
 func (g Gaussian) at(x, sigma *Node) (logp, score *Node) {
 	d := g.Dim()
-	away := graph.Sub(x, constant(x, g.mean, 1, d))
-	if g.cov.axes != nil {
-		away = graph.Dot(away, constant(x, g.cov.axes, d, d))
-	}
+	away := g.cov.turn(graph.Sub(x, constant(x, g.mean, 1, d)))
 	inverse, logScale := scales(x, sigma, g.cov.variances, d)
 	unit := graph.Mul(away, inverse)
 	logp = graph.Sub(graph.MulScalar(graph.ReduceSum(graph.Square(unit), 1), -0.5), logScale)
-	score = graph.Neg(graph.Mul(unit, inverse))
-	if g.cov.axes != nil {
-		score = graph.Dot(score, constant(x, g.cov.transposed(), d, d))
-	}
-	return logp, score
+	return logp, g.cov.turnBack(graph.Neg(graph.Mul(unit, inverse)))
 }
 
 // Shape returns [d], the shape of one draw.
@@ -159,10 +127,7 @@ func (g Gaussian) Batch(_ *mlctx.Context, rng *random.Source, n int) *Node {
 // push turns standard normal draws into draws of g.
 func (g Gaussian) push(z *Node) *Node {
 	d := g.Dim()
-	x := graph.Mul(z, constant(z, roots(g.cov.variances), 1, d))
-	if g.cov.axes != nil {
-		x = graph.Dot(x, constant(z, g.cov.transposed(), d, d))
-	}
+	x := g.cov.turnBack(graph.Mul(z, constant(z, roots(g.cov.variances), 1, d)))
 	return graph.Add(x, constant(z, g.mean, 1, d))
 }
 

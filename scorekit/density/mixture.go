@@ -9,7 +9,6 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
-	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/autodiff"
 	"github.com/scorekit/lab/scorekit/random"
 )
@@ -26,11 +25,7 @@ type Mixture struct {
 	components []Gaussian
 }
 
-var (
-	_ scorekit.Model     = Mixture{}
-	_ scorekit.Data      = Mixture{}
-	_ scorekit.Validator = Mixture{}
-)
+var _ Density = Mixture{}
 
 // NewMixture returns the mixture of the components with the given weights, which are divided by their sum. nil weights
 // are equal ones. Weights must be as many as the components, finite, not negative and not all zero; the components
@@ -120,12 +115,7 @@ func (m Mixture) Cov() [][]float64 {
 }
 
 // Validate returns an error for a zero value, which is not a distribution.
-func (m Mixture) Validate() error {
-	if m.Dim() == 0 {
-		return fmt.Errorf("density: Mixture: zero value: must be made by a constructor")
-	}
-	return nil
-}
+func (m Mixture) Validate() error { return validate("Mixture", m.Dim()) }
 
 // Noised returns the density of x + σz with x from m and z standard normal. sigma must be finite and not negative.
 func (m Mixture) Noised(sigma float64) (Mixture, error) {
@@ -145,6 +135,9 @@ func (m Mixture) Noised(sigma float64) (Mixture, error) {
 
 // LogDensity returns log p(x): [batch, d] → [batch]. It panics, as graph functions do, when x has another shape.
 func (m Mixture) LogDensity(x *Node) *Node { return m.LogDensityNoised(x, nil) }
+
+// Energy returns −log p(x): [batch, d] → [batch]. It panics, as graph functions do, when x has another shape.
+func (m Mixture) Energy(x *Node) *Node { return graph.Neg(m.LogDensity(x)) }
 
 // LogDensityNoised returns log p_σ(x), the log-density at x of p convolved with N(0, σ²I), where sigma holds the σ of
 // each point, [batch], or is nil for none. It panics, as graph functions do, when the shapes do not fit.
