@@ -5,6 +5,7 @@
 // passes that share one forward pass:
 //
 //	Divergence  Σᵢ ∂sᵢ/∂xᵢ           d passes (d numbers per row), exact
+//	Diagonal    ∂sᵢ/∂xᵢ, each i      d passes
 //	Hutchinson  mean of vᵀ(∂s/∂x)v   k passes (k probes), unbiased; variance below
 //	VJP         vᵀ(∂s/∂x)            1 pass
 //	JVP         (∂s/∂x)v             2 passes
@@ -45,7 +46,7 @@
 //
 // # Files
 //
-// divergence.go (Divergence), products.go (VJP, JVP, HVP), hutchinson.go (Hutchinson, HutchinsonProbes), rows.go
+// divergence.go (Divergence, Diagonal), products.go (VJP, JVP, HVP), hutchinson.go (Hutchinson, HutchinsonProbes), rows.go
 // (RowCoupling), stable.go (StableMax, LogSumExp), shapes.go (argument checks), rules.go (the table of rules),
 // rules_*.go (the rules by kind), params.go (reads an operation's settings).
 package autodiff

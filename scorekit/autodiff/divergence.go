@@ -13,21 +13,50 @@ import (
 // row, all sharing the forward pass that made s. Rows must not influence one another (see [RowCoupling]). It is
 // itself differentiable, as implicit score matching needs (Hyvärinen 2005, equation 4).
 //
+// What a pass leaves for that derivative is as wide as the layers inside a network: for given layers the memory grows
+// with batch·d. Where x meets the field other than through matrix products, as in a formula, it is [batch, dims...].
+//
 // It panics with an error, as graph functions do, if the shapes differ or an operation has no derivative.
 func Divergence(s, x *Node) *Node {
-	sameShape("Divergence", "field", s, x)
-	d := rowSize(x)
-	dims := append([]int{1}, x.Shape().Dimensions[1:]...)
-	var trace *Node
-	for i := range d {
-		axis := graph.OneHot(graph.Scalar(x.Graph(), dtypes.Int32, i), d, x.DType())
-		axis = graph.BroadcastToDims(graph.Reshape(axis, dims...), x.Shape().Dimensions...)
-		term := perRow(graph.Mul(VJP(s, x, axis), axis))
-		if trace == nil {
-			trace = term
-		} else {
-			trace = graph.Add(trace, term)
-		}
+	slopes := slopes("Divergence", s, x)
+	trace := slopes[0]
+	for _, slope := range slopes[1:] {
+		trace = graph.Add(trace, slope)
 	}
-	return trace
+	return graph.Reshape(trace, x.Shape().Dimensions[0])
+}
+
+// Diagonal adds the diagonal of the Jacobian of a field, ∂sᵢ/∂xᵢ, to the graph, as Hyvärinen (2007) needs it for data
+// on a half-line. s, x and the result are [batch, dims...]. Cost, memory and errors are those of [Divergence], the sum
+// over a row.
+func Diagonal(s, x *Node) *Node {
+	return graph.Reshape(graph.Concatenate(slopes("Diagonal", s, x), 1), x.Shape().Dimensions...)
+}
+
+// slopes returns ∂sᵢ/∂xᵢ of each row, [batch, 1], for each of the d numbers of a row.
+func slopes(who string, s, x *Node) []*Node {
+	sameShape(who, "field", s, x)
+	d, rows := rowSize(x), x.Shape().Dimensions[0]
+	total := graph.Reshape(graph.ReduceSum(s, 0), 1, d)
+	all := make([]*Node, d)
+	for i := range all {
+		axis := graph.Reshape(graph.OneHot(graph.Scalar(x.Graph(), dtypes.Int32, i), d, x.DType()), d, 1)
+		// Through the sum over rows every row starts from the one axis: see oneRow.
+		pass := graph.Gradient(graph.Reshape(graph.Dot(total, axis)), x)[0]
+		all[i] = along(graph.Reshape(pass, rows, d), axis)
+	}
+	return all
+}
+
+// along is the product of g, [rows, d], with an axis, [d, 1]. Of a matrix product only the column of the right operand
+// that counts is multiplied, so that nothing of the size of g is made.
+func along(g, axis *Node) *Node {
+	in := g
+	for in.Type() == graph.NodeTypeReshape {
+		in = in.Inputs()[0]
+	}
+	if in.Type() == graph.NodeTypeDot && in.Shape().Equal(g.Shape()) && in.Inputs()[0].Rank() == 2 {
+		return graph.Dot(in.Inputs()[0], graph.Dot(in.Inputs()[1], axis))
+	}
+	return graph.ReduceAndKeep(graph.Mul(g, graph.Reshape(axis, 1, -1)), graph.ReduceSum, 1)
 }

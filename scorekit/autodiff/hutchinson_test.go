@@ -77,15 +77,17 @@ func TestHutchinsonListed(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, c := range r.Cases {
-			e := c.Expected
-			for j, want := range [][]float64{{e.Trace}, e.Rademacher, {e.MeanRademacher}, e.Gaussian, {e.MeanGaussian}} {
-				values := tensors.MustCopyFlatData[float64](got[5*i+j])
-				for k := range want {
-					if d := math.Abs(values[k] - want[k]); !(d <= c.Tolerance.Atol+c.Tolerance.Rtol*math.Abs(want[k])) {
-						t.Errorf("%s: output %d[%d] = %.15g, recorded %.15g", c.ID, j, k, values[k], want[k])
+			testvalues.Case(t, c.ID, func(t *testing.T) {
+				e := c.Expected
+				for j, want := range [][]float64{{e.Trace}, e.Rademacher, {e.MeanRademacher}, e.Gaussian, {e.MeanGaussian}} {
+					values := tensors.MustCopyFlatData[float64](got[5*i+j])
+					for k := range want {
+						if d := math.Abs(values[k] - want[k]); !(d <= c.Tolerance.Atol+c.Tolerance.Rtol*math.Abs(want[k])) {
+							t.Errorf("output %d[%d] = %.15g, recorded %.15g", j, k, values[k], want[k])
+						}
 					}
 				}
-			}
+			})
 		}
 	})
 }
@@ -124,18 +126,20 @@ func TestProbeVariance(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, c := range r.Cases {
-			for j, want := range []float64{c.Expected.VarRademacher, c.Expected.VarGaussian, c.Expected.VarSphere} {
-				values := tensors.MustCopyFlatData[float64](got[len(kinds)*i+j])
-				mean, variance, fourth := moments(values)
-				scale := math.Abs(c.Expected.Trace)
-				if d := math.Abs(mean - c.Expected.Trace); !(d <= 5*math.Sqrt(want/n)+1e-12*scale) {
-					t.Errorf("%s %v: mean %g, trace %g, standard error %g", c.ID, kinds[j], mean, c.Expected.Trace, math.Sqrt(want/n))
+			testvalues.Case(t, c.ID, func(t *testing.T) {
+				for j, want := range []float64{c.Expected.VarRademacher, c.Expected.VarGaussian, c.Expected.VarSphere} {
+					values := tensors.MustCopyFlatData[float64](got[len(kinds)*i+j])
+					mean, variance, fourth := moments(values)
+					scale := math.Abs(c.Expected.Trace)
+					if d := math.Abs(mean - c.Expected.Trace); !(d <= 5*math.Sqrt(want/n)+1e-12*scale) {
+						t.Errorf("%v: mean %g, trace %g, standard error %g", kinds[j], mean, c.Expected.Trace, math.Sqrt(want/n))
+					}
+					errorOfVariance := math.Sqrt(math.Max(0, fourth-variance*variance) / n)
+					if d := math.Abs(variance - want); !(d <= 5*errorOfVariance+1e-12*scale) {
+						t.Errorf("%v: variance %g, formula %g, standard error %g", kinds[j], variance, want, errorOfVariance)
+					}
 				}
-				errorOfVariance := math.Sqrt(math.Max(0, fourth-variance*variance) / n)
-				if d := math.Abs(variance - want); !(d <= 5*errorOfVariance+1e-12*scale) {
-					t.Errorf("%s %v: variance %g, formula %g, standard error %g", c.ID, kinds[j], variance, want, errorOfVariance)
-				}
-			}
+			})
 		}
 	})
 }

@@ -11,9 +11,6 @@ import (
 	"github.com/scorekit/lab/scorekit/random"
 )
 
-// Node is a GoMLX graph node.
-type Node = graph.Node
-
 // Denoising is denoising score matching at one noise level,
 //
 //	loss(x) = ½ ‖s(x + σz) + z/σ‖²,  z ~ N(0, I)
@@ -23,7 +20,9 @@ type Node = graph.Node
 // see [Denoising.Floor].
 //
 // With Weighted the loss is multiplied by σ², ½‖σs(x + σz) + z‖², which makes losses at different levels comparable
-// and changes nothing else. Forms without the ½ are twice this.
+// and changes nothing else. Forms without the ½ are twice this, as E‖s(x + σε) + ε/σ‖² in "Lecture 02: Score Matching",
+// eq. 15. Its eq. 13 and 14 give −ε/σ as the score of the noised data; that is the score of one point's noise, the label
+// here, and the score of the noised data is its mean over all points and noise that lead to x + σε.
 //
 // The score is given σ as its noise level; one that does not depend on a level ignores it. x is [batch, dims...].
 type Denoising struct {
@@ -35,16 +34,18 @@ var _ scorekit.Objective = Denoising{}
 
 // Validate returns an error if Sigma is not positive and finite.
 func (d Denoising) Validate() error {
-	if !(d.Sigma > 0) || math.IsInf(d.Sigma, 0) {
-		return fmt.Errorf("denoising objective: sigma %v: must be positive and finite", d.Sigma)
+	if err := positive("sigma", d.Sigma); err != nil {
+		return fmt.Errorf("denoising objective: %w", err)
 	}
 	return nil
 }
 
 // Loss adds the loss of each example, [batch].
 func (d Denoising) Loss(vars *mlctx.Context, rng *random.Source, score scorekit.Score, x *Node) *Node {
+	const who = "denoising objective"
+	checkPoints(who, x)
 	sigma := graph.BroadcastToDims(graph.Scalar(x.Graph(), x.DType(), d.Sigma), x.Shape().Dimensions[0])
-	loss := denoise(vars, rng, score, x, sigma)
+	loss := denoise(who, vars, rng, score, x, sigma)
 	if !d.Weighted {
 		loss = graph.DivScalar(loss, d.Sigma*d.Sigma)
 	}
@@ -60,14 +61,14 @@ func (d Denoising) Loss(vars *mlctx.Context, rng *random.Source, score scorekit.
 // deviation it is an upper bound, since a Gaussian has the least Fisher information: a loss that hovers at or below it
 // may be done, not stuck. It returns an error unless dim ≥ 1 and std ≥ 0.
 func (d Denoising) Floor(dim int, std float64) (float64, error) {
-	if err := d.Validate(); err != nil {
-		return 0, err
+	if err := positive("sigma", d.Sigma); err != nil {
+		return 0, fmt.Errorf("objective: Floor: %w", err)
 	}
 	if dim < 1 {
-		return 0, fmt.Errorf("denoising objective: Floor: dim %d: must be at least 1", dim)
+		return 0, fmt.Errorf("objective: Floor: dim %d: must be at least 1", dim)
 	}
 	if !(std >= 0) || math.IsInf(std, 0) {
-		return 0, fmt.Errorf("denoising objective: Floor: std %v: must be finite and not negative", std)
+		return 0, fmt.Errorf("objective: Floor: std %v: must be finite and not negative", std)
 	}
 	s2, v := d.Sigma*d.Sigma, std*std+d.Sigma*d.Sigma
 	floor := 0.5 * float64(dim) * std * std / (s2 * v)
@@ -79,31 +80,9 @@ func (d Denoising) Floor(dim int, std float64) (float64, error) {
 
 // denoise is the core of the family: ½‖σ s(x + σz, σ) + z‖² of each example, sigma [batch]. In this form no term is
 // divided by a small σ.
-func denoise(vars *mlctx.Context, rng *random.Source, score scorekit.Score, x, sigma *Node) *Node {
+func denoise(who string, vars *mlctx.Context, rng *random.Source, score scorekit.Score, x, sigma *Node) *Node {
 	z := rng.Normal(x.Shape().Dimensions...)
 	wide := alike(sigma, x)
-	s := score(vars, graph.Add(x, graph.Mul(wide, z)), sigma)
-	return halfSquare(graph.Add(graph.Mul(wide, s), z))
-}
-
-// alike reshapes [batch] so that it multiplies [batch, dims...].
-func alike(sigma, x *Node) *Node {
-	dims := make([]int, x.Rank())
-	dims[0] = x.Shape().Dimensions[0]
-	for i := 1; i < len(dims); i++ {
-		dims[i] = 1
-	}
-	return graph.Reshape(sigma, dims...)
-}
-
-// halfSquare is ½‖r‖² of each row, [batch].
-func halfSquare(r *Node) *Node { return graph.MulScalar(rowSum(graph.Square(r)), 0.5) }
-
-// rowSum adds up each row: [batch, dims...] → [batch].
-func rowSum(r *Node) *Node {
-	axes := make([]int, r.Rank()-1)
-	for i := range axes {
-		axes[i] = i + 1
-	}
-	return graph.ReduceSum(r, axes...)
+	s := ask(who, score, vars, graph.Add(x, graph.Mul(wide, z)), sigma)
+	return ofFinite(x, halfSquare(graph.Add(graph.Mul(wide, s), z)))
 }

@@ -16,7 +16,8 @@ import (
 //
 // (Hyvärinen 2005, eq. 2). Averaged over data from p it is ½E_p‖s − ∇log p‖², which is 0 for the right score and
 // no other. The expectations of [Implicit] and of the sliced losses are this one less a number that no score changes.
-// Forms without the ½ are twice this.
+// Forms without the ½ are twice this, as E‖s − ∇log p‖² in "Lecture 02: Score Matching", eq. 8; the Fisher divergence of
+// "Stein score and energy-based models" and the J of "Score Matching", §3, have the ½.
 //
 // The data need not come from p: the minimiser is ∇log p wherever there are data. For the score of noised data, take a
 // noised target, such as Noised of a density gives, and noised data. The score is given no noise level. x is
@@ -43,10 +44,12 @@ func (e Explicit) Validate() error {
 // Loss adds the loss of each example, [batch]. It panics with an error, as graph functions do, if the target's score
 // has not the shape of x.
 func (e Explicit) Loss(vars *mlctx.Context, _ *random.Source, score scorekit.Score, x *Node) *Node {
+	const who = "explicit objective"
+	checkPoints(who, x)
 	x = differentiable(x)
 	known := e.Target.Score(nil, x, nil)
 	if !known.Shape().Equal(x.Shape()) {
-		panic(fmt.Errorf("explicit objective: target's score of shape %s for points of shape %s: must be equal", known.Shape(), x.Shape()))
+		panic(fmt.Errorf("%s: target's score of shape %s for points of shape %s: must be equal", who, known.Shape(), x.Shape()))
 	}
-	return halfSquare(graph.Sub(score(vars, x, nil), known))
+	return ofFinite(x, halfSquare(graph.Sub(ask(who, score, vars, x, nil), known)))
 }

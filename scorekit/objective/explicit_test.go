@@ -81,13 +81,15 @@ func TestExplicitAndImplicitOfGaussians(t *testing.T) {
 			return out
 		})
 		for i, c := range cases {
-			g := got[3*i:]
-			testvalues.Near(t, c.ID+": explicit", g[0], []float64{c.Explicit}, 1e-9)
-			testvalues.Near(t, c.ID+": implicit", g[1], []float64{c.Implicit}, 1e-9)
-			testvalues.NearNumber(t, c.ID+": difference", g[0][0]-g[1][0], c.Constant, 1e-9)
-			if g[2][0] != 0 {
-				t.Errorf("%s: explicit loss of the right score %v", c.ID, g[2][0])
-			}
+			testvalues.Case(t, c.ID, func(t *testing.T) {
+				g := got[3*i:]
+				testvalues.Near(t, c.ID+": explicit", g[0], []float64{c.Explicit}, 1e-9)
+				testvalues.Near(t, c.ID+": implicit", g[1], []float64{c.Implicit}, 1e-9)
+				testvalues.NearNumber(t, c.ID+": difference", g[0][0]-g[1][0], c.Constant, 1e-9)
+				if g[2][0] != 0 {
+					t.Errorf("%s: explicit loss of the right score %v", c.ID, g[2][0])
+				}
+			})
 		}
 	})
 }
@@ -230,17 +232,19 @@ func TestExplicitAndImplicitInOneDimension(t *testing.T) {
 			return out
 		})
 		for i, c := range cases {
-			var mean [3]float64
-			for k := range mean {
-				for j, share := range shares[i] {
-					mean[k] += share * got[3*i+k][j]
+			testvalues.Case(t, c.ID, func(t *testing.T) {
+				var mean [3]float64
+				for k := range mean {
+					for j, share := range shares[i] {
+						mean[k] += share * got[3*i+k][j]
+					}
 				}
-			}
-			for k, want := range []float64{c.Explicit, c.Implicit, c.Constant} {
-				what := []string{"explicit", "implicit", "explicit loss of 0"}[k]
-				testvalues.NearNumber(t, c.ID+": "+what, mean[k], want, c.Rtol)
-			}
-			testvalues.Near(t, c.ID+": difference", []float64{mean[0] - mean[1], 1}, []float64{c.Constant + c.Boundary, 1}, c.Rtol)
+				for k, want := range []float64{c.Explicit, c.Implicit, c.Constant} {
+					what := []string{"explicit", "implicit", "explicit loss of 0"}[k]
+					testvalues.NearNumber(t, c.ID+": "+what, mean[k], want, c.Rtol)
+				}
+				testvalues.Near(t, c.ID+": difference", []float64{mean[0] - mean[1], 1}, []float64{c.Constant + c.Boundary, 1}, c.Rtol)
+			})
 		}
 	})
 }

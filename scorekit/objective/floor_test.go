@@ -40,6 +40,17 @@ func TestFloor(t *testing.T) {
 	}
 }
 
+// With the weighting EDM and the data's own standard deviation the floor is ½ dim at every level.
+func TestFloorOfEDM(t *testing.T) {
+	for _, sigma := range []float64{0.01, 0.7, 30} {
+		got, err := objective.MultiNoise{Min: 0.01, Max: 50, Weighting: objective.EDM, DataStd: 0.6}.Floor(sigma, 3, 0.6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		testvalues.NearNumber(t, "floor", got, 1.5, 1e-12)
+	}
+}
+
 // drawn runs a graph that draws random numbers, in float64.
 func drawn(t *testing.T, b backends.Backend, seed int64, build func(rng *random.Source) []*objective.Node) [][]float64 {
 	t.Helper()
@@ -62,12 +73,17 @@ func TestFloorByMonteCarlo(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := []objective.Denoising{{Sigma: 0.4}, {Sigma: 1.5}, {Sigma: 0.4, Weighted: true}}
+	one := objective.Ladder{Sigmas: []float64{0.4}}
+	many := []objective.MultiNoise{{Levels: one}, {Levels: one, Weighting: objective.Plain}, {Levels: one, Weighting: objective.EDM, DataStd: 0.9}}
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
 		got := drawn(t, b, 3, func(rng *random.Source) []*objective.Node {
 			x := p.Batch(nil, rng, n)
 			var out []*objective.Node
 			for _, d := range all {
 				out = append(out, d.Loss(nil, rng, p.Score, x))
+			}
+			for _, m := range many {
+				out = append(out, m.Loss(nil, rng, p.Score, x))
 			}
 			return out
 		})
@@ -77,6 +93,13 @@ func TestFloorByMonteCarlo(t *testing.T) {
 				t.Fatal(err)
 			}
 			testvalues.MeanWithin(t, "mean loss of the exact score", got[i], floor)
+		}
+		for i, m := range many {
+			floor, err := m.Floor(0.4, len(mean), std)
+			if err != nil {
+				t.Fatal(err)
+			}
+			testvalues.MeanWithin(t, "mean loss of the exact score, many levels", got[len(all)+i], floor)
 		}
 	})
 }
@@ -107,6 +130,9 @@ func TestExactScoreIsTheMinimum(t *testing.T) {
 		objective.Denoising{Sigma: 0.6},
 		objective.MultiNoise{Min: 0.2, Max: 3},
 		objective.MultiNoise{Min: 0.2, Max: 3, Weighting: objective.Plain},
+		objective.MultiNoise{Levels: objective.LogNormal{Mean: -0.3, Std: 0.8}, Weighting: objective.EDM, DataStd: 2},
+		objective.MultiNoise{Levels: objective.Ladder{Sigmas: []float64{2, 1, 0.5}}},
+		objective.MultiNoise{Levels: objective.Annealed{Start: 1, Factor: 0.5, Min: 0.5}},
 	}
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
 		got := drawn(t, b, 4, func(rng *random.Source) []*objective.Node {

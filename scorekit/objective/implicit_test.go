@@ -65,15 +65,19 @@ func TestImplicitLinear(t *testing.T) {
 			testvalues.NearOne(t, name+": gradient for b at the optimum", got[2], make([]float64, len(got[2])), 1e-9)
 		}
 		for i, c := range population {
-			g := got[6*i:]
-			testvalues.Near(t, c.ID, g[0], []float64{c.J}, 1e-9)
-			testvalues.Near(t, c.ID+": gradient for A", g[1], slices.Concat(c.GradA...), 1e-9)
-			testvalues.Near(t, c.ID+": gradient for b", g[2], c.GradB, 1e-9)
-			optimum(c.ID, g[3:], c.JMin)
-			testvalues.NearNumber(t, c.ID+": explicit loss", g[0][0]-g[3][0], c.Explicit, 1e-9)
+			testvalues.Case(t, c.ID, func(t *testing.T) {
+				g := got[6*i:]
+				testvalues.Near(t, c.ID, g[0], []float64{c.J}, 1e-9)
+				testvalues.Near(t, c.ID+": gradient for A", g[1], slices.Concat(c.GradA...), 1e-9)
+				testvalues.Near(t, c.ID+": gradient for b", g[2], c.GradB, 1e-9)
+				optimum(c.ID, g[3:], c.JMin)
+				testvalues.NearNumber(t, c.ID+": explicit loss", g[0][0]-g[3][0], c.Explicit, 1e-9)
+			})
 		}
 		for i, c := range fitted {
-			optimum(c.ID, got[6*len(population)+3*i:], c.JMin)
+			testvalues.Case(t, c.ID, func(t *testing.T) {
+				optimum(c.ID, got[6*len(population)+3*i:], c.JMin)
+			})
 		}
 	})
 }
@@ -93,29 +97,33 @@ func TestImplicitReference(t *testing.T) {
 	testvalues.Read(t, "implicit.json", &cases)
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
 		for dtype, rtol := range map[dtypes.DType]float64{dtypes.Float64: 1e-9, dtypes.Float32: 1e-4} {
-			got := testvalues.RunIn(t, b, dtype, func(in testvalues.Inputs) []*objective.Node {
-				var out []*objective.Node
-				for _, c := range cases {
-					w := c.Net.nodes(in)
-					loss := objective.Implicit{}.Loss(nil, nil, c.Net.score(w), in.Of(c.X))
-					out = append(append(out, loss), lossAndGradients(loss, w)...)
-				}
-				return out
-			})
-			for i, c := range cases {
-				g, name := got[6*i:], c.ID+" "+dtype.String()
-				each := slices.Clone(c.Trace)
-				for n, s := range c.Score {
-					for _, v := range s {
-						each[n] += v * v / 2
+			t.Run(dtype.String(), func(t *testing.T) {
+				got := testvalues.RunIn(t, b, dtype, func(in testvalues.Inputs) []*objective.Node {
+					var out []*objective.Node
+					for _, c := range cases {
+						w := c.Net.nodes(in)
+						loss := objective.Implicit{}.Loss(nil, nil, c.Net.score(w), in.Of(c.X))
+						out = append(append(out, loss), lossAndGradients(loss, w)...)
 					}
+					return out
+				})
+				for i, c := range cases {
+					testvalues.Case(t, c.ID, func(t *testing.T) {
+						g, name := got[6*i:], c.ID+" "+dtype.String()
+						each := slices.Clone(c.Trace)
+						for n, s := range c.Score {
+							for _, v := range s {
+								each[n] += v * v / 2
+							}
+						}
+						testvalues.Near(t, name+": each example", g[0], each, rtol)
+						testvalues.Near(t, name, g[1], []float64{c.Loss}, rtol)
+						for k, w := range weightNames {
+							testvalues.Near(t, name+": gradient for "+w, g[2+k], c.Grad.flat()[k], rtol)
+						}
+					})
 				}
-				testvalues.Near(t, name+": each example", g[0], each, rtol)
-				testvalues.Near(t, name, g[1], []float64{c.Loss}, rtol)
-				for k, w := range weightNames {
-					testvalues.Near(t, name+": gradient for "+w, g[2+k], c.Grad.flat()[k], rtol)
-				}
-			}
+			})
 		}
 	})
 }
@@ -170,15 +178,17 @@ func TestHutchinsonListed(t *testing.T) {
 			return out
 		})
 		for i, c := range cases {
-			for k, want := range []struct {
-				mean   float64
-				values []float64
-			}{{c.MeanRademacher, c.ValuesRademacher}, {c.MeanGaussian, c.ValuesGaussian}} {
-				g, name := got[6*i+3*k:], c.ID+" "+kinds[k].String()
-				testvalues.Near(t, name+": loss", g[0], []float64{want.mean}, 1e-9)
-				testvalues.Near(t, name+": loss beside the variance", g[1], []float64{want.mean}, 1e-9)
-				testvalues.Near(t, name+": variance", g[2], []float64{variance(want.values)}, 1e-9)
-			}
+			testvalues.Case(t, c.ID, func(t *testing.T) {
+				for k, want := range []struct {
+					mean   float64
+					values []float64
+				}{{c.MeanRademacher, c.ValuesRademacher}, {c.MeanGaussian, c.ValuesGaussian}} {
+					g, name := got[6*i+3*k:], c.ID+" "+kinds[k].String()
+					testvalues.Near(t, name+": loss", g[0], []float64{want.mean}, 1e-9)
+					testvalues.Near(t, name+": loss beside the variance", g[1], []float64{want.mean}, 1e-9)
+					testvalues.Near(t, name+": variance", g[2], []float64{variance(want.values)}, 1e-9)
+				}
+			})
 		}
 	})
 }
@@ -205,32 +215,34 @@ func TestHutchinsonVariance(t *testing.T) {
 		})
 		i := 0
 		for _, c := range cases {
-			trace := 0.0
-			for j := range c.A {
-				trace += c.A[j][j]
-			}
-			for k, want := range c.Variances {
-				name := c.ID + " " + kinds[k].String()
-				loss, variance := got[i], got[i+1]
-				i += 2
-				if want == 0 {
-					// Every probe gives the trace, to the last digits.
-					testvalues.NearNumber(t, name+": largest loss", slices.Max(loss), trace, 1e-14)
-					testvalues.NearNumber(t, name+": smallest loss", slices.Min(loss), trace, 1e-14)
-					if largest := slices.Max(variance); !(largest <= 1e-28) {
-						t.Errorf("%s: variance %v, want 0", name, largest)
+			testvalues.Case(t, c.ID, func(t *testing.T) {
+				trace := 0.0
+				for j := range c.A {
+					trace += c.A[j][j]
+				}
+				for k, want := range c.Variances {
+					name := c.ID + " " + kinds[k].String()
+					loss, variance := got[i], got[i+1]
+					i += 2
+					if want == 0 {
+						// Every probe gives the trace, to the last digits.
+						testvalues.NearNumber(t, name+": largest loss", slices.Max(loss), trace, 1e-14)
+						testvalues.NearNumber(t, name+": smallest loss", slices.Min(loss), trace, 1e-14)
+						if largest := slices.Max(variance); !(largest <= 1e-28) {
+							t.Errorf("%s: variance %v, want 0", name, largest)
+						}
+						continue
 					}
-					continue
+					squares := make([]float64, n)
+					for j := range squares {
+						squares[j] = probes * (loss[j] - trace) * (loss[j] - trace)
+						variance[j] *= probes
+					}
+					testvalues.MeanWithin(t, name+": trace", loss, trace)
+					testvalues.MeanWithin(t, name+": reported variance of one probe", variance, want)
+					testvalues.MeanWithin(t, name+": variance of one probe", squares, want)
 				}
-				squares := make([]float64, n)
-				for j := range squares {
-					squares[j] = probes * (loss[j] - trace) * (loss[j] - trace)
-					variance[j] *= probes
-				}
-				testvalues.MeanWithin(t, name+": trace", loss, trace)
-				testvalues.MeanWithin(t, name+": reported variance of one probe", variance, want)
-				testvalues.MeanWithin(t, name+": variance of one probe", squares, want)
-			}
+			})
 		}
 	})
 }
@@ -246,7 +258,7 @@ func TestEnergyIsItsScore(t *testing.T) {
 	}
 	score := func(x *objective.Node) *objective.Node { return graph.MulScalar(graph.Mul(x, graph.Square(x)), -a) }
 	all := []scorekit.Objective{objective.Implicit{}, objective.ImplicitHutchinson{Probes: 2}, objective.Sliced{Projections: 2}, objective.SlicedVR{Projections: 2},
-		objective.Explicit{Target: scorekit.Score(testvalues.Ignoring(graph.Neg))}}
+		objective.Explicit{Target: scorekit.Score(testvalues.Ignoring(graph.Neg))}, objective.NonNegative{Origin: -2}, objective.NonNegative{Origin: -2, Probes: 2}}
 	want := make([]float64, 3)
 	for i := range want {
 		for j := range 12 {

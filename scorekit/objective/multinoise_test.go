@@ -55,20 +55,22 @@ func TestNoiseLevels(t *testing.T) {
 			return append(out, w.sigma, w.x)
 		})
 		for i, c := range cases {
-			weighted, plain := got[6*i:6*i+3], got[6*i+3:6*i+6]
-			testvalues.Near(t, c.ID+": levels", weighted[1], c.Sigma, 1e-12)
-			if !slices.Equal(weighted[1], plain[1]) {
-				t.Errorf("%s: levels %v, plain %v", c.ID, weighted[1], plain[1])
-			}
-			for k, sigma := range weighted[1] {
-				testvalues.Near(t, c.ID+": noised point", weighted[2][2*k:2*k+2], []float64{sigma * z[k][0], sigma * z[k][1]}, 1e-15)
-				testvalues.NearNumber(t, c.ID+": plain times σ²", plain[0][k]*sigma*sigma, weighted[0][k], 1e-14)
-				loss := 0.0
-				for _, v := range z[k] {
-					loss += 0.5 * (v - 0.3*sigma*sigma*v) * (v - 0.3*sigma*sigma*v)
+			testvalues.Case(t, c.ID, func(t *testing.T) {
+				weighted, plain := got[6*i:6*i+3], got[6*i+3:6*i+6]
+				testvalues.Near(t, c.ID+": levels", weighted[1], c.Sigma, 1e-12)
+				if !slices.Equal(weighted[1], plain[1]) {
+					t.Errorf("%s: levels %v, plain %v", c.ID, weighted[1], plain[1])
 				}
-				testvalues.NearNumber(t, c.ID+": loss", weighted[0][k], loss, 1e-12)
-			}
+				for k, sigma := range weighted[1] {
+					testvalues.Near(t, c.ID+": noised point", weighted[2][2*k:2*k+2], []float64{sigma * z[k][0], sigma * z[k][1]}, 1e-15)
+					testvalues.NearNumber(t, c.ID+": plain times σ²", plain[0][k]*sigma*sigma, weighted[0][k], 1e-14)
+					loss := 0.0
+					for _, v := range z[k] {
+						loss += 0.5 * (v - 0.3*sigma*sigma*v) * (v - 0.3*sigma*sigma*v)
+					}
+					testvalues.NearNumber(t, c.ID+": loss", weighted[0][k], loss, 1e-12)
+				}
+			})
 		}
 		one := got[6*len(cases):]
 		testvalues.Near(t, "denoising: levels", one[0], []float64{0.3, 0.3, 0.3, 0.3, 0.3, 0.3}, 0)
@@ -106,29 +108,31 @@ func TestNoiseLevelsAreLogUniform(t *testing.T) {
 			return out
 		})
 		for i, c := range cases {
-			sigma, x := got[2*i], got[2*i+1]
-			low, width := math.Log(c.Min), math.Log(c.Max/c.Min)
-			logs, squares, below, products := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
-			for k, s := range sigma {
-				u := (math.Log(s) - low) / width
-				logs[k], squares[k] = u, (u-0.5)*(u-0.5)
-				if s < c.Median {
-					below[k] = 1
+			testvalues.Case(t, c.ID, func(t *testing.T) {
+				sigma, x := got[2*i], got[2*i+1]
+				low, width := math.Log(c.Min), math.Log(c.Max/c.Min)
+				logs, squares, below, products := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+				for k, s := range sigma {
+					u := (math.Log(s) - low) / width
+					logs[k], squares[k] = u, (u-0.5)*(u-0.5)
+					if s < c.Median {
+						below[k] = 1
+					}
+					products[k] = (u - 0.5) * x[k] / s
+					if !(s >= c.Min*(1-1e-12) && s <= c.Max*(1+1e-12)) {
+						t.Errorf("%s: level %v", c.ID, s)
+					}
 				}
-				products[k] = (u - 0.5) * x[k] / s
-				if !(s >= c.Min*(1-1e-12) && s <= c.Max*(1+1e-12)) {
-					t.Errorf("%s: level %v", c.ID, s)
+				testvalues.MeanWithin(t, c.ID+": mean of σ", sigma, c.Mean)
+				testvalues.MeanWithin(t, c.ID+": mean of ln σ, from 0 to 1", logs, 0.5)
+				testvalues.MeanWithin(t, c.ID+": variance of ln σ, from 0 to 1", squares, 1.0/12)
+				testvalues.MeanWithin(t, c.ID+": share below the median", below, 0.5)
+				testvalues.MeanWithin(t, c.ID+": covariance of level and noise", products, 0)
+				sorted := slices.Sorted(slices.Values(sigma))
+				if distinct := len(slices.Compact(sorted)); distinct < n-10 {
+					t.Errorf("%s: %d levels for %d examples", c.ID, distinct, n)
 				}
-			}
-			testvalues.MeanWithin(t, c.ID+": mean of σ", sigma, c.Mean)
-			testvalues.MeanWithin(t, c.ID+": mean of ln σ, from 0 to 1", logs, 0.5)
-			testvalues.MeanWithin(t, c.ID+": variance of ln σ, from 0 to 1", squares, 1.0/12)
-			testvalues.MeanWithin(t, c.ID+": share below the median", below, 0.5)
-			testvalues.MeanWithin(t, c.ID+": covariance of level and noise", products, 0)
-			sorted := slices.Sorted(slices.Values(sigma))
-			if distinct := len(slices.Compact(sorted)); distinct < n-10 {
-				t.Errorf("%s: %d levels for %d examples", c.ID, distinct, n)
-			}
+			})
 		}
 	})
 }

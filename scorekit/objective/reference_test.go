@@ -43,31 +43,35 @@ func TestDenoisingReference(t *testing.T) {
 	testvalues.Read(t, "denoising.json", &cases)
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
 		for dtype, rtol := range map[dtypes.DType]float64{dtypes.Float64: 1e-9, dtypes.Float32: 1e-4} {
-			got := testvalues.RunIn(t, b, dtype, func(in testvalues.Inputs) []*objective.Node {
-				var out []*objective.Node
-				for _, c := range cases {
-					for _, weighted := range []bool{false, true} {
-						w := c.Net.nodes(in)
-						score := testvalues.Ignoring(func(x *objective.Node) *objective.Node { return apply(w, x) })
-						d := objective.Denoising{Sigma: c.Sigma, Weighted: weighted}
-						loss := d.Loss(nil, random.Listed(in.Graph, in.Of(c.Z)), score, in.Of(c.X))
-						out = append(out, lossAndGradients(loss, w)...)
+			t.Run(dtype.String(), func(t *testing.T) {
+				got := testvalues.RunIn(t, b, dtype, func(in testvalues.Inputs) []*objective.Node {
+					var out []*objective.Node
+					for _, c := range cases {
+						for _, weighted := range []bool{false, true} {
+							w := c.Net.nodes(in)
+							score := testvalues.Ignoring(func(x *objective.Node) *objective.Node { return apply(w, x) })
+							d := objective.Denoising{Sigma: c.Sigma, Weighted: weighted}
+							loss := d.Loss(nil, random.Listed(in.Graph, in.Of(c.Z)), score, in.Of(c.X))
+							out = append(out, lossAndGradients(loss, w)...)
+						}
 					}
+					return out
+				})
+				for i, c := range cases {
+					testvalues.Case(t, c.ID, func(t *testing.T) {
+						plain, weighted := got[10*i:10*i+5], got[10*i+5:10*i+10]
+						name := c.ID + " " + dtype.String()
+						testvalues.Near(t, name, plain[0], []float64{c.Unweighted}, rtol)
+						testvalues.Near(t, name+" weighted", weighted[0], []float64{c.Weighted}, rtol)
+						for k, w := range weightNames {
+							testvalues.Near(t, name+": gradient for "+w, plain[1+k], c.UnweightedGrad.flat()[k], rtol)
+							testvalues.Near(t, name+" weighted: gradient for "+w, weighted[1+k], c.WeightedGrad.flat()[k], rtol)
+						}
+						d := float64(len(c.X[0]))
+						testvalues.NearNumber(t, name+": mean squared error", plain[0][0]*2/d, c.MeanSquaredError, rtol)
+					})
 				}
-				return out
 			})
-			for i, c := range cases {
-				plain, weighted := got[10*i:10*i+5], got[10*i+5:10*i+10]
-				name := c.ID + " " + dtype.String()
-				testvalues.Near(t, name, plain[0], []float64{c.Unweighted}, rtol)
-				testvalues.Near(t, name+" weighted", weighted[0], []float64{c.Weighted}, rtol)
-				for k, w := range weightNames {
-					testvalues.Near(t, name+": gradient for "+w, plain[1+k], c.UnweightedGrad.flat()[k], rtol)
-					testvalues.Near(t, name+" weighted: gradient for "+w, weighted[1+k], c.WeightedGrad.flat()[k], rtol)
-				}
-				d := float64(len(c.X[0]))
-				testvalues.NearNumber(t, name+": mean squared error", plain[0][0]*2/d, c.MeanSquaredError, rtol)
-			}
 		}
 	})
 }
@@ -126,14 +130,16 @@ func TestMultiNoiseReference(t *testing.T) {
 			return out
 		})
 		for i, c := range cases {
-			g := got[8*i:]
-			testvalues.Near(t, c.ID, g[0], []float64{c.Weighted}, 1e-9)
-			for k, w := range weightNames {
-				testvalues.Near(t, c.ID+": gradient for "+w, g[1+k], c.WeightedGrad.flat()[k], 1e-9)
-			}
-			testvalues.Near(t, c.ID+": each level", g[5], c.WeightedPerLevel, 1e-9)
-			testvalues.Near(t, c.ID+": plain", g[6], []float64{c.Unweighted}, 1e-9)
-			testvalues.Near(t, c.ID+": one level an example", g[7], []float64{c.SampledWeighted}, 1e-9)
+			testvalues.Case(t, c.ID, func(t *testing.T) {
+				g := got[8*i:]
+				testvalues.Near(t, c.ID, g[0], []float64{c.Weighted}, 1e-9)
+				for k, w := range weightNames {
+					testvalues.Near(t, c.ID+": gradient for "+w, g[1+k], c.WeightedGrad.flat()[k], 1e-9)
+				}
+				testvalues.Near(t, c.ID+": each level", g[5], c.WeightedPerLevel, 1e-9)
+				testvalues.Near(t, c.ID+": plain", g[6], []float64{c.Unweighted}, 1e-9)
+				testvalues.Near(t, c.ID+": one level an example", g[7], []float64{c.SampledWeighted}, 1e-9)
+			})
 		}
 	})
 }
@@ -159,7 +165,9 @@ func TestTorchEBM(t *testing.T) {
 			return out
 		})
 		for i, c := range cases {
-			c.check(t, got[4*i:])
+			testvalues.Case(t, c.ID, func(t *testing.T) {
+				c.check(t, got[4*i:])
+			})
 		}
 	})
 }
@@ -172,8 +180,7 @@ func TestSignAndWeight(t *testing.T) {
 		ID              string
 		X, Z, Target    []float64
 		Sigma, Sd, Loss float64
-		WrongSignLoss   float64   `json:"wrong_sign_loss"`
-		MarginalScore   []float64 `json:"marginal_score"`
+		WrongSignLoss   float64 `json:"wrong_sign_loss"`
 	}
 	testvalues.Read(t, "errata.json", &cases)
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
@@ -187,29 +194,66 @@ func TestSignAndWeight(t *testing.T) {
 				loss := func(d objective.Denoising, score scorekit.Score) *objective.Node {
 					return d.Loss(nil, random.Listed(in.Graph, in.Of(c.Z)), score, in.Of([][]float64{c.X}))
 				}
-				var seen *objective.Node
-				exact := scorekit.Score(func(vars *mlctx.Context, x, sigma *objective.Node) *objective.Node {
-					seen = p.Score(vars, x, sigma)
-					return seen
-				})
 				negative := scorekit.Score(func(vars *mlctx.Context, x, sigma *objective.Node) *objective.Node {
 					return graph.Neg(p.Score(vars, x, sigma))
 				})
 				target := testvalues.Ignoring(func(*objective.Node) *objective.Node { return in.Of([][]float64{c.Target}) })
 				plain, weighted := objective.Denoising{Sigma: c.Sigma}, objective.Denoising{Sigma: c.Sigma, Weighted: true}
-				out = append(out, loss(plain, exact), loss(weighted, exact), loss(plain, negative), loss(plain, target), seen)
+				out = append(out, loss(plain, p.Score), loss(weighted, p.Score), loss(plain, negative), loss(plain, target))
 			}
 			return out
 		})
 		for i, c := range cases {
-			g := got[5*i:]
-			testvalues.Near(t, c.ID+": loss", g[0], []float64{c.Loss}, 1e-9)
-			testvalues.Near(t, c.ID+": weighted loss", g[1], []float64{c.Sigma * c.Sigma * c.Loss}, 1e-9)
-			testvalues.Near(t, c.ID+": loss of minus the score", g[2], []float64{c.WrongSignLoss}, 1e-9)
-			testvalues.Near(t, c.ID+": score", g[4], c.MarginalScore, 1e-9)
-			if !(g[3][0] <= 1e-20) {
-				t.Errorf("%s: the target has the loss %v", c.ID, g[3][0])
+			testvalues.Case(t, c.ID, func(t *testing.T) {
+				g := got[4*i:]
+				testvalues.Near(t, c.ID+": loss", g[0], []float64{c.Loss}, 1e-9)
+				testvalues.Near(t, c.ID+": weighted loss", g[1], []float64{c.Sigma * c.Sigma * c.Loss}, 1e-9)
+				testvalues.Near(t, c.ID+": loss of minus the score", g[2], []float64{c.WrongSignLoss}, 1e-9)
+				if !(g[3][0] <= 1e-20) {
+					t.Errorf("%s: the target has the loss %v", c.ID, g[3][0])
+				}
+			})
+		}
+	})
+}
+
+// At the noised point three scores are listed: that of the noised density, which the loss leads to and which the noise
+// level makes of the density; the noisy label −z/σ, which alone has no loss at this draw; and that of the density itself.
+func TestConditionalAndMarginal(t *testing.T) {
+	var cases []struct {
+		ID                           string
+		X, Z                         []float64
+		Sigma, Sd                    float64
+		Marginal, Conditional, Clean []float64
+	}
+	testvalues.Read(t, "marginal.json", &cases)
+	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
+		got := testvalues.RunIn(t, b, dtypes.Float64, func(in testvalues.Inputs) []*objective.Node {
+			var out []*objective.Node
+			for _, c := range cases {
+				p, err := density.Isotropic(make([]float64, len(c.X)), c.Sd)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var marginal, clean *objective.Node
+				label := scorekit.Score(func(_ *mlctx.Context, x, sigma *objective.Node) *objective.Node {
+					marginal, clean = p.Score(nil, x, sigma), p.Score(nil, x, nil)
+					return in.Of([][]float64{c.Conditional})
+				})
+				loss := objective.Denoising{Sigma: c.Sigma}.Loss(nil, random.Listed(in.Graph, in.Of(c.Z)), label, in.Of([][]float64{c.X}))
+				out = append(out, marginal, clean, loss)
 			}
+			return out
+		})
+		for i, c := range cases {
+			testvalues.Case(t, c.ID, func(t *testing.T) {
+				g := got[3*i:]
+				testvalues.Near(t, "score of the noised density", g[0], c.Marginal, 1e-9)
+				testvalues.Near(t, "score of the density", g[1], c.Clean, 1e-9)
+				if !(g[2][0] <= 1e-20) {
+					t.Errorf("the label has the loss %v", g[2][0])
+				}
+			})
 		}
 	})
 }

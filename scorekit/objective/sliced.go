@@ -37,9 +37,11 @@ func (o Sliced) Validate() error {
 
 // Loss adds the loss of each example, [batch].
 func (o Sliced) Loss(vars *mlctx.Context, rng *random.Source, score scorekit.Score, x *Node) *Node {
+	const who = "sliced objective"
+	checkPoints(who, x)
 	dims := x.Shape().Dimensions
 	x = differentiable(x)
-	s := score(vars, x, nil)
+	s := ask(who, score, vars, x, nil)
 	all := o.Kind.Draw(rng, o.Projections, dims...)
 	terms := make([]*Node, o.Projections)
 	for j := range terms {
@@ -48,7 +50,7 @@ func (o Sliced) Loss(vars *mlctx.Context, rng *random.Source, score scorekit.Sco
 		along := rowSum(graph.Mul(v, s))
 		terms[j] = graph.Add(slope, graph.MulScalar(graph.Square(along), 0.5))
 	}
-	return graph.ReduceMean(graph.Stack(terms, 0), 0)
+	return ofFinite(x, graph.ReduceMean(graph.Stack(terms, 0), 0))
 }
 
 // SlicedVR is [Sliced] with reduced variance: E[(vᵀs)²] = ‖s‖² is put in instead of estimated,
@@ -72,5 +74,5 @@ func (o SlicedVR) Validate() error {
 
 // Loss adds the loss of each example, [batch].
 func (o SlicedVR) Loss(vars *mlctx.Context, rng *random.Source, score scorekit.Score, x *Node) *Node {
-	return ImplicitHutchinson{Probes: o.Projections, Kind: o.Kind}.Loss(vars, rng, score, x)
+	return ImplicitHutchinson{Probes: o.Projections, Kind: o.Kind}.named("sliced VR objective", vars, rng, score, x)
 }

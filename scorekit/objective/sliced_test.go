@@ -52,23 +52,25 @@ func TestSlicedReference(t *testing.T) {
 			return out
 		})
 		for i, c := range cases {
-			sliced, reduced, hutchinson := got[18*i:18*i+6], got[18*i+6:18*i+12], got[18*i+12:18*i+18]
-			each := make([]float64, len(c.X))
-			for n := range each {
-				for j, slope := range c.Slopes[n] {
-					each[n] += (slope + c.Along[n][j]*c.Along[n][j]/2) / float64(len(c.V))
+			testvalues.Case(t, c.ID, func(t *testing.T) {
+				sliced, reduced, hutchinson := got[18*i:18*i+6], got[18*i+6:18*i+12], got[18*i+12:18*i+18]
+				each := make([]float64, len(c.X))
+				for n := range each {
+					for j, slope := range c.Slopes[n] {
+						each[n] += (slope + c.Along[n][j]*c.Along[n][j]/2) / float64(len(c.V))
+					}
 				}
-			}
-			testvalues.Near(t, c.ID+": each example", sliced[0], each, 1e-9)
-			testvalues.Near(t, c.ID, sliced[1], []float64{c.Sliced}, 1e-9)
-			testvalues.Near(t, c.ID+" VR", reduced[1], []float64{c.Reduced}, 1e-9)
-			for k, w := range weightNames {
-				testvalues.Near(t, c.ID+": gradient for "+w, sliced[2+k], c.SlicedGrad.flat()[k], 1e-9)
-				testvalues.Near(t, c.ID+" VR: gradient for "+w, reduced[2+k], c.ReducedGrad.flat()[k], 1e-9)
-			}
-			for k := range reduced {
-				testvalues.Near(t, c.ID+": Hutchinson", hutchinson[k], reduced[k], 1e-13)
-			}
+				testvalues.Near(t, c.ID+": each example", sliced[0], each, 1e-9)
+				testvalues.Near(t, c.ID, sliced[1], []float64{c.Sliced}, 1e-9)
+				testvalues.Near(t, c.ID+" VR", reduced[1], []float64{c.Reduced}, 1e-9)
+				for k, w := range weightNames {
+					testvalues.Near(t, c.ID+": gradient for "+w, sliced[2+k], c.SlicedGrad.flat()[k], 1e-9)
+					testvalues.Near(t, c.ID+" VR: gradient for "+w, reduced[2+k], c.ReducedGrad.flat()[k], 1e-9)
+				}
+				for k := range reduced {
+					testvalues.Near(t, c.ID+": Hutchinson", hutchinson[k], reduced[k], 1e-13)
+				}
+			})
 		}
 	})
 }
@@ -107,10 +109,12 @@ func TestSlicedMeanIsImplicit(t *testing.T) {
 			return out
 		})
 		for i, c := range cases {
-			for k, want := range []float64{c.Implicit, c.Sliced, c.Reduced} {
-				testvalues.Near(t, c.ID+": each example", got[3*i+k], got[3*i], 1e-12)
-				testvalues.NearNumber(t, c.ID, testvalues.Mean(got[3*i+k]), want, 1e-9)
-			}
+			testvalues.Case(t, c.ID, func(t *testing.T) {
+				for k, want := range []float64{c.Implicit, c.Sliced, c.Reduced} {
+					testvalues.Near(t, c.ID+": each example", got[3*i+k], got[3*i], 1e-12)
+					testvalues.NearNumber(t, c.ID, testvalues.Mean(got[3*i+k]), want, 1e-9)
+				}
+			})
 		}
 	})
 }
@@ -139,8 +143,10 @@ func TestSlicedNeedsTheJacobian(t *testing.T) {
 			return out
 		})
 		for i, c := range cases {
-			testvalues.NearNumber(t, c.ID, 2*got[2*i][0], c.Right, 1e-9)
-			testvalues.NearNumber(t, c.ID+": without the Jacobian", got[2*i+1][0], c.Wrong, 1e-9)
+			testvalues.Case(t, c.ID, func(t *testing.T) {
+				testvalues.NearNumber(t, c.ID, 2*got[2*i][0], c.Right, 1e-9)
+				testvalues.NearNumber(t, c.ID+": without the Jacobian", got[2*i+1][0], c.Wrong, 1e-9)
+			})
 		}
 	})
 }
@@ -171,7 +177,9 @@ func TestTorchEBMImplicitAndSliced(t *testing.T) {
 			return out
 		})
 		for i, c := range cases {
-			c.check(t, got[4*i:])
+			testvalues.Case(t, c.ID, func(t *testing.T) {
+				c.check(t, got[4*i:])
+			})
 		}
 	})
 }

@@ -77,7 +77,14 @@ func (s *Source) Graph() *graph.Graph { return s.g }
 func (s *Source) DType() dtypes.DType { return s.dtype }
 
 // State returns the random state after all draws so far. It is nil for a [Listed] source.
-func (s *Source) State() *Node { return s.state }
+func (s *Source) State() *Node {
+	if s.state == nil {
+		return nil
+	}
+	// On pure Go the generator can return the state in memory that keeps the shape of some other array of its size.
+	size := s.state.Shape().Size()
+	return graph.Reshape(graph.Reshape(s.state, 1, size), size)
+}
 
 // Next starts the next repetition: the draws that follow are matched, one by one, with those of the first.
 // It panics, as graph functions do, when more repetitions are started than the source was made for.

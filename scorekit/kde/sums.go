@@ -1,0 +1,205 @@
+package kde
+
+import (
+	"math"
+
+	"github.com/gomlx/gomlx/pkg/core/dtypes"
+	"github.com/gomlx/gomlx/pkg/core/graph"
+
+	"github.com/scorekit/lab/scorekit/autodiff"
+)
+
+// form is one graph's way to evaluate an estimate: the points x, [batch, d], in the coordinates that the centres are
+// stored in, and what the differences to them are measured in.
+type form struct {
+	kernel  Kernel
+	inverse *Node // 1/(width·h), [1, d], or [batch, d] with noise levels
+	x       *Node
+	middle  *Node // the mean of the centres, [1, d]
+	products
+}
+
+// products says what is taken by matrix products, which are faster but lose digits where centres are many bandwidths apart.
+type products struct {
+	squares bool // ‖x−c‖², as ‖x‖² − 2x·c + ‖c‖², instead of from differences
+	means   bool // the mean of the Gaussian kernel's scores, as that of the centres less x
+}
+
+// sums are sums over some centres: log Σ w K of each point, [batch, 1], without the factors that all centres share;
+// and pull, [batch, d], the mean of ∇log K(u), or, with means, of the centres less their middle, weighted by wK.
+type sums struct{ log, pull *Node }
+
+// A graph takes its centres in chunks, so that the table of all pairs of points and centres never exists: of as many
+// pairs as this, but not more than maxChunks, as each adds to what has to be compiled.
+const (
+	chunkPairs = 1 << 20
+	maxChunks  = 64
+)
+
+// maxColumns is the largest d up to which differences are taken coordinate by coordinate, which XLA makes into one loop
+// over the pairs without storing any of them. Beyond, the loops are over pairs and coordinates.
+const maxColumns = 64
+
+// minProducts is the least d for which squares of distances come from matrix products. On two cores of an x86 processor
+// differences were twice as fast for d = 2, and matrix products ten times for d = 64.
+const minProducts = 8
+
+// products says which matrix products keep enough digits. The logarithm of a kernel is off by about the rounding of
+// norm, which is to stay below 5e-4 in float32 and 1e-11 in float64; for less than minProducts coordinates differences
+// are as fast, and they lose nothing. The score is off, in units of 1/h, by about the rounding of √norm, which is to
+// stay below 6e-5 and 1e-12: no more than it is off by the rounding of points to that dtype.
+func (q Estimate) products(dtype dtypes.DType) products {
+	squares, means := 8192.0, 1e6
+	if dtype == dtypes.Float64 {
+		squares, means = 9e4, 1e8
+	}
+	if q.kernel != Gaussian {
+		return products{}
+	}
+	return products{q.Dim() >= minProducts && q.norm <= squares, q.norm <= means}
+}
+
+// over adds up the centres, [n, d], with the logarithms of their weights, [1, n] or nil, chunk by chunk. Pulls are left out
+// unless asked for.
+func (f form) over(centres, logWeights *Node, pull bool) sums {
+	n := centres.Shape().Dimensions[0]
+	numbers := f.x.Shape().Dimensions[0]
+	if d := f.x.Shape().Dimensions[1]; !f.squares && d > maxColumns {
+		numbers *= d
+	}
+	length := max(1, chunkPairs/numbers, (n+maxChunks-1)/maxChunks)
+	var all sums
+	for from := 0; from < n; from += length {
+		part := graph.AxisRange(from, min(from+length, n))
+		c, lw := graph.Slice(centres, part), logWeights
+		if lw != nil {
+			lw = graph.Slice(lw, graph.AxisRange(), part)
+		}
+		next := f.chunkSums(c, lw, pull)
+		if from == 0 {
+			all = next
+		} else {
+			all = merge(all, next)
+		}
+	}
+	return all
+}
+
+// chunkSums is over for one chunk.
+func (f form) chunkSums(c, logWeights *Node, pull bool) sums {
+	var log *Node
+	var pulls func(e *Node) *Node // Σ e·(what pull is the mean of)
+	switch d := c.Shape().Dimensions[1]; {
+	case f.squares:
+		squares := graph.Square(f.inverse)
+		log = graph.Dot(graph.Mul(f.x, squares), graph.Transpose(c, 0, 1))
+		var norms *Node // [1, n], or [batch, n]
+		if squares.Shape().Dimensions[0] == 1 {
+			norms = graph.InsertAxes(graph.ReduceSum(graph.Mul(graph.Square(c), squares), 1), 0)
+		} else {
+			norms = graph.Dot(squares, graph.Transpose(graph.Square(c), 0, 1))
+		}
+		log = graph.Sub(log, graph.MulScalar(norms, 0.5))
+	case d <= maxColumns:
+		rows := graph.Transpose(c, 0, 1)
+		slopes := make([]*Node, d)
+		for k := range d {
+			away := graph.Sub(column(f.x, k), graph.Slice(rows, graph.AxisElem(k)))
+			var logK *Node
+			logK, slopes[k] = f.kernel.shape(graph.Mul(away, column(f.inverse, k)))
+			if k == 0 {
+				log = logK
+			} else {
+				log = graph.Add(log, logK)
+			}
+		}
+		pulls = func(e *Node) *Node {
+			columns := make([]*Node, d)
+			for k, slope := range slopes {
+				columns[k] = graph.ReduceAndKeep(graph.Mul(e, slope), graph.ReduceSum, 1)
+			}
+			if d == 1 {
+				return columns[0]
+			}
+			return graph.Concatenate(columns, 1)
+		}
+	default:
+		away := graph.Sub(graph.InsertAxes(f.x, 1), graph.InsertAxes(c, 0))
+		logs, slopes := f.kernel.shape(graph.Mul(away, graph.InsertAxes(f.inverse, 1)))
+		log = graph.ReduceSum(logs, 2)
+		pulls = func(e *Node) *Node { return graph.ReduceSum(graph.Mul(graph.InsertAxes(e, -1), slopes), 1) }
+	}
+	if f.means {
+		pulls = func(e *Node) *Node { return graph.Dot(e, graph.Sub(c, f.middle)) }
+	}
+	if logWeights != nil {
+		log = graph.Add(log, logWeights)
+	}
+	largest := autodiff.StableMax(log, 1)
+	e := graph.Exp(graph.Sub(log, largest))
+	total := graph.ReduceAndKeep(e, graph.ReduceSum, 1)
+	s := sums{log: logOf(total, largest)}
+	if pull {
+		s.pull = graph.Div(pulls(e), orOne(total))
+	}
+	return s
+}
+
+// merge adds up two sums. The shares of the pulls are normalised by their own sum: a logarithm may be so large that its
+// differences are all rounding.
+func merge(a, b sums) sums {
+	largest := autodiff.StableMax(graph.Concatenate([]*Node{a.log, b.log}, 1), 1)
+	first, second := graph.Exp(graph.Sub(a.log, largest)), graph.Exp(graph.Sub(b.log, largest))
+	total := graph.Add(first, second)
+	s := sums{log: logOf(total, largest)}
+	if a.pull != nil {
+		s.pull = graph.Div(graph.Add(graph.Mul(first, a.pull), graph.Mul(second, b.pull)), orOne(total))
+	}
+	return s
+}
+
+// logOf is log total + largest, −Inf with gradient 0 where total is 0.
+func logOf(total, largest *Node) *Node {
+	never := graph.BroadcastToDims(graph.Infinity(total.Graph(), total.DType(), -1), total.Shape().Dimensions...)
+	log := graph.Add(graph.Log(orOne(total)), largest)
+	return graph.Where(graph.Equal(total, graph.ZerosLike(total)), never, log)
+}
+
+func orOne(total *Node) *Node {
+	return graph.Where(graph.Equal(total, graph.ZerosLike(total)), graph.OnesLike(total), total)
+}
+
+// logDensity turns the sums over all centres into log q, [batch].
+func (f form) logDensity(s sums) *Node {
+	d := f.x.Shape().Dimensions[1]
+	log := s.log
+	if f.squares {
+		squares := graph.Square(graph.Mul(f.x, f.inverse))
+		log = graph.Sub(log, graph.MulScalar(graph.ReduceAndKeep(squares, graph.ReduceSum, 1), 0.5))
+	}
+	scale := graph.ReduceAndKeep(graph.Log(f.inverse), graph.ReduceSum, 1)
+	log = graph.AddScalar(graph.Add(log, scale), float64(d)*f.kernel.logScale())
+	return graph.Reshape(log, f.x.Shape().Dimensions[0])
+}
+
+// score turns the sums over all centres into ∇log q, [batch, d].
+func (f form) score(s sums) *Node {
+	pull := s.pull
+	if f.means {
+		pull = graph.Mul(graph.Sub(pull, graph.Sub(f.x, f.middle)), f.inverse)
+	}
+	return graph.Mul(pull, f.inverse)
+}
+
+// column is a column of a matrix, [rows, 1].
+func column(m *Node, k int) *Node { return graph.Slice(m, graph.AxisRange(), graph.AxisElem(k)) }
+
+// reach is how many bandwidths away from the middle a coordinate of a point may be: beyond, it is taken for that far, so
+// that no square overflows.
+func reach(dtype dtypes.DType, d int) float64 {
+	largest := math.MaxFloat64
+	if dtype != dtypes.Float64 {
+		largest = math.MaxFloat32
+	}
+	return math.Sqrt(largest/float64(d)) / 4
+}
