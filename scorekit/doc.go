@@ -45,8 +45,11 @@
 //	optimizer.go                Adam, AdamW, SGD and the learning rate
 //	sample.go                   Sample
 //	samplesteps.go sampling.go  SampleSteps; what one block of sampling steps is
+//	diverged.go predict.go      chains that ran away; the noiseless points that chains stand for
+//	finisher.go                 chains that are at their end before the last step
 //	blocks.go                   how many steps make a block
 //	evaluate.go evaluateloss.go scores and losses of a model as it is
+//	bind.go                     a model and points made ready for a graph of one's own
 //	examples.go draw.go         data held in memory; data on the host
 //	options.go progress.go      what Fit and Sample can be told, and what they report
 //	checkpoint.go store.go      checkpoints: what is in one, and the folder that holds them

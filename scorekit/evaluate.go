@@ -17,44 +17,29 @@ import (
 func Evaluate(backend backends.Backend, model Model, points any, sigma ...float64) (*tensors.Tensor, error) {
 	var out *tensors.Tensor
 	err := guard("scorekit: Evaluate", func() error {
-		if err := given(argument{"backend", backend}, argument{"model", model}); err != nil {
+		if err := given(argument{"backend", backend}); err != nil {
 			return err
 		}
-		if err := validate(model); err != nil {
-			return err
-		}
-		x, err := toTensor(points)
+		bound, err := Bind(model, points)
 		if err != nil {
 			return err
 		}
-		if err := fits(model, "points of shape", x.Shape().Dimensions[1:]); err != nil {
-			return err
-		}
-		dtype := dtypeOf(model, x.DType())
-		if x, err = convert(x, dtype); err != nil {
-			return err
-		}
-		levels, err := noiseLevels(sigma, x.Shape().Dimensions[0], dtype)
+		levels, err := noiseLevels(sigma, bound.Points.Shape().Dimensions[0], bound.Points.DType())
 		if err != nil {
 			return err
 		}
-		vars, err := modelVars(model, nil)
-		if err != nil {
-			return err
-		}
-		score := complete(model)
-		exec, err := mlctx.NewExec(backend, vars, func(vars *mlctx.Context, in []*Node) *Node {
+		exec, err := mlctx.NewExec(backend, bound.Vars, func(vars *mlctx.Context, in []*Node) *Node {
 			var s *Node
 			if len(in) > 1 {
 				s = in[1]
 			}
-			return score(vars, in[0], s)
+			return bound.Score(vars, in[0], s)
 		})
 		if err != nil {
 			return err
 		}
 		defer exec.Finalize()
-		args := []any{x}
+		args := []any{bound.Points}
 		if levels != nil {
 			args = append(args, levels)
 		}

@@ -14,14 +14,15 @@ import (
 // sampleSettings are the settings of Sample.
 type sampleSettings struct {
 	shared
-	start  any     // starting points; nil: drawn
-	spread float64 // standard deviation of drawn ones; 0: the sampler's own
-	shape  []int   // of one point
-	burnIn int
-	thin   int
-	keep   int
-	limit  float64
-	vars   *mlctx.Context
+	start   any     // starting points; nil: drawn
+	spread  float64 // standard deviation of drawn ones; 0: the sampler's own
+	shape   []int   // of one point
+	predict bool
+	burnIn  int
+	thin    int
+	keep    int
+	limit   float64
+	vars    *mlctx.Context
 }
 
 // WithStart sets the starting points of the chains: a tensor [chains, dims...], or rows as for [Examples].
@@ -63,7 +64,8 @@ func WithShape(dims ...int) SampleOption {
 	})
 }
 
-// WithBurnIn leaves the first steps out of the draws kept by [WithThinning] (default 0).
+// WithBurnIn leaves the first steps out of the draws kept by [WithThinning] and out of the means of [Draws.Info]
+// (default 0).
 func WithBurnIn(steps int) SampleOption {
 	return sampleOption(func(s *sampleSettings) error {
 		if steps < 0 {
@@ -97,6 +99,13 @@ func WithTrajectory(every int) SampleOption {
 	})
 }
 
+// WithPredictions adds to what is kept the noiseless points that the sampler takes the chains to stand for, as
+// [Snapshot.Predicted] and [Draws.Predicted]. The sampler must be a [Predictor] or a
+// [StatePredictor].
+func WithPredictions() SampleOption {
+	return sampleOption(func(s *sampleSettings) error { s.predict = true; return nil })
+}
+
 // WithLimit sets the largest |x| that a chain may reach before the run is stopped as diverged (default 10¹²).
 func WithLimit(largest float64) SampleOption {
 	return sampleOption(func(s *sampleSettings) error {
@@ -118,15 +127,19 @@ type Snapshot struct {
 	Step int             // steps done, 0 for the start
 	Row  []float64       // the schedule's numbers of the last step done; nil for the start
 	X    *tensors.Tensor // [chains, dims...]
+
+	// Predicted is the noiseless points that X stands for, with [WithPredictions]: [chains, dims...]; nil for the start.
+	Predicted *tensors.Tensor
 }
 
 // Draws is the result of [Sample].
 type Draws struct {
 	X          *tensors.Tensor    // the chains at the end: [chains, dims...]
+	Predicted  *tensors.Tensor    // the noiseless points that X stands for, with WithPredictions
 	Kept       []Snapshot         // after the burn-in, every so many steps, with WithThinning
 	Trajectory []Snapshot         // from start to end, every so many steps, with WithTrajectory
 	Columns    []string           // what the numbers of a Row are
-	Info       map[string]float64 // the sampler's diagnostics, averaged over the steps (those before a divergence)
+	Info       map[string]float64 // the sampler's diagnostics, averaged over the steps past the burn-in (and before a divergence)
 	Largest    float64            // the largest |x| at the end
 }
 
@@ -144,7 +157,7 @@ func Sample(ctx context.Context, backend backends.Backend, model Model, sampler 
 	if err != nil {
 		return nil, err
 	}
-	defer c.exec.Finalize()
+	defer c.finalize()
 	d := &Draws{Columns: c.schedule.Columns}
 	snap := func(list *[]Snapshot, step int) error {
 		x, err := c.state[atX].LocalClone()
@@ -155,7 +168,13 @@ func Sample(ctx context.Context, backend backends.Backend, model Model, sampler 
 		if step > 0 {
 			row = c.schedule.Rows[step-1]
 		}
-		*list = append(*list, Snapshot{step, row, x})
+		s := Snapshot{Step: step, Row: row, X: x}
+		if c.predict {
+			if s.Predicted, err = c.predicted(step); err != nil {
+				return fmt.Errorf("%s: %w", sampleName, err)
+			}
+		}
+		*list = append(*list, s)
 		return nil
 	}
 	if c.keep > 0 {
@@ -199,13 +218,13 @@ func (c *chains) finish(d *Draws) error {
 		return fmt.Errorf("%s: %w", sampleName, err)
 	}
 	d.Largest = watch[2]
-	means, err := floats(c.state[atInfo])
-	if err != nil {
+	if d.Info, err = c.info(); err != nil {
 		return fmt.Errorf("%s: %w", sampleName, err)
 	}
-	d.Info = make(map[string]float64, len(c.infoNames))
-	for i, name := range c.infoNames {
-		d.Info[name] = means[i]
+	if c.predict {
+		if d.Predicted, err = c.predicted(c.step); err != nil {
+			return fmt.Errorf("%s: %w", sampleName, err)
+		}
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/scorekit/lab/internal/testbackend"
 	"github.com/scorekit/lab/scorekit"
+	"github.com/scorekit/lab/scorekit/density"
 	"github.com/scorekit/lab/scorekit/random"
 	"github.com/scorekit/lab/scorekit/sampler"
 )
@@ -80,8 +81,8 @@ func TestSampleBookkeeping(t *testing.T) {
 			}
 			check("trajectory", d.Trajectory, 0, 5, 10, 15, 20, 23)
 			check("kept", d.Kept, 11, 14, 17, 20, 23)
-			within(t, "mean count", d.Info["count"], 12, 1e-12)
-			within(t, "mean row", d.Info["row"], 12, 1e-12)
+			within(t, "mean count past the burn-in", d.Info["count"], 16, 1e-12)
+			within(t, "mean row past the burn-in", d.Info["row"], 16, 1e-12)
 			within(t, "largest", d.Largest, 276, 0)
 			if fmt.Sprint(d.Columns) != "[add]" {
 				t.Errorf("columns %v", d.Columns)
@@ -129,7 +130,7 @@ func TestDivergenceNamesTheStep(t *testing.T) {
 		if diverged.Step != 3 || diverged.Largest < 1.2e6 || diverged.Largest > 1.5e6 || diverged.Before < 1.1e5 || diverged.Before > 1.3e5 {
 			t.Errorf("diverged %+v", diverged)
 		}
-		wantError(t, err, "scorekit: Sample: diverged at step 3: the largest |x| is 1.", "after 1.2", "a smaller step size may help")
+		wantError(t, err, "scorekit: Sample: diverged at step 3: the largest |x| is 1.", "after 1.2", "the step size was 12 there: try 0.2,")
 		if d == nil || d.Largest != diverged.Before {
 			t.Errorf("the result is not the state before the divergence: %+v", d)
 		}
@@ -166,6 +167,122 @@ func TestResultOfADivergedRun(t *testing.T) {
 		within(t, "mean count", d.Info["count"], 4, 1e-6)
 		within(t, "mean row", d.Info["row"], 4, 1e-6)
 	})
+}
+
+// The step size that a divergence suggests. Near a linear score of slope −L steps of h beyond 2/L grow |x| by g = hL − 1:
+// from g the bound 2/L comes back, and a tenth of it is suggested. Where growth tells nothing it is a tenth of h.
+func TestSuggestedStep(t *testing.T) {
+	inf := math.Inf(1)
+	for _, c := range []struct {
+		e    scorekit.DivergedError
+		want float64
+	}{
+		{scorekit.DivergedError{Largest: 11, Before: 1, StepSize: 12}, 0.2},
+		{scorekit.DivergedError{Largest: 300, Before: 100, StepSize: 0.4}, 0.02},
+		{scorekit.DivergedError{Largest: inf, Before: 100, StepSize: 0.4}, 0.04},
+		{scorekit.DivergedError{Largest: 1e9, Before: 100, StepSize: 0.4}, 0.04},
+		{scorekit.DivergedError{Largest: 5, Before: 0, StepSize: 0.4}, 0.04},
+		{scorekit.DivergedError{Largest: 11, Before: 1}, 0},
+	} {
+		within(t, fmt.Sprintf("suggestion for %+v", c.e), c.e.Suggested(), c.want, 1e-15)
+	}
+	without := scorekit.DivergedError{Step: 3, Largest: 11, Before: 1, Limit: 10}
+	wantError(t, &without, "diverged at step 3: the largest |x| is 11, after 1 at the step before: must stay below 10 (a look at the score there may help)")
+
+	// From start to end: variances 1 and 0.01, so that 2/L = 0.02 whatever diverged; with the suggested step the chains come
+	// to rest, with the variance 0.01/0.9 in the steep direction. 4 standard errors of 4,000 chains.
+	be := testbackend.Go(t)
+	p, err := density.Diagonal([]float64{0, 0}, []float64{1, 0.1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = scorekit.Sample(background, be, p, sampler.Langevin{StepSize: 0.1, Steps: 400}, 5)
+	var diverged *scorekit.DivergedError
+	if !errors.As(err, &diverged) || diverged.StepSize != 0.1 {
+		t.Fatalf("error %v, want a divergence with its step size", err)
+	}
+	within(t, "suggested", diverged.Suggested(), 0.002, 1e-5)
+	wantError(t, err, "the step size was 0.1 there: try 0.002,")
+	const n = 4000
+	d, err := scorekit.Sample(background, be, p, sampler.Langevin{StepSize: diverged.Suggested(), Steps: 60}, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := scorekit.Rows(d.X)
+	if err != nil {
+		t.Fatal(err)
+	}
+	variance, want := 0.0, 0.01/0.9
+	for _, r := range rows {
+		variance += r[1] * r[1] / n
+	}
+	within(t, "variance in the steep direction", variance, want, 4*want*math.Sqrt(2.0/n))
+}
+
+// foreseeing is a counter that predicts x plus ten times the row's number.
+type foreseeing struct{ counter }
+
+func (foreseeing) Predict(_ *mlctx.Context, _ scorekit.Score, x *Node, row []*Node) *Node {
+	return graph.Add(x, graph.MulScalar(row[0], 10))
+}
+
+// Predictions come with what is kept, each with the row of the step before it; the loop can ask for them and for the
+// diagnostics so far, which past the burn-in leave it out.
+func TestPredictions(t *testing.T) {
+	testbackend.Each(t, func(t *testing.T, be backends.Backend) {
+		start := scorekit.WithStart([][]float64{{0}})
+		d, err := scorekit.Sample(background, be, gaussian(t, 1, 0), foreseeing{counter{7}}, 1, start,
+			scorekit.WithTrajectory(3), scorekit.WithThinning(2), scorekit.WithBurnIn(2), scorekit.WithPredictions())
+		if err != nil {
+			t.Fatal(err)
+		}
+		predicted := func(s scorekit.Snapshot) float64 {
+			mean, _, _ := meanAndVariance(t, s.Predicted)
+			return mean
+		}
+		check := func(list []scorekit.Snapshot) {
+			t.Helper()
+			for _, s := range list {
+				k := float64(s.Step)
+				within(t, fmt.Sprintf("prediction after step %d", s.Step), predicted(s), k*(k+1)/2+10*k, 0)
+			}
+		}
+		if d.Trajectory[0].Predicted != nil {
+			t.Error("a prediction for the start")
+		}
+		check(d.Trajectory[1:])
+		check(d.Kept)
+		within(t, "prediction at the end", predicted(scorekit.Snapshot{Predicted: d.Predicted}), 28+70, 0)
+		within(t, "mean row past the burn-in", d.Info["row"], 5, 1e-6)
+		for s, err := range scorekit.SampleSteps(background, be, gaussian(t, 1, 0), foreseeing{counter{4}}, 1, start, scorekit.WithUnroll(1), scorekit.WithBurnIn(2)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := s.Predicted()
+			if err != nil {
+				t.Fatal(err)
+			}
+			check([]scorekit.Snapshot{{Step: s.Step, Predicted: p}})
+			info, err := s.Info()
+			if err != nil {
+				t.Fatal(err)
+			}
+			within(t, fmt.Sprintf("row after step %d", s.Step), info["row"], []float64{1, 2, 3, 3.5}[s.Step-1], 1e-6)
+		}
+	})
+	be := testbackend.Go(t)
+	_, err := scorekit.Sample(background, be, gaussian(t, 1, 0), counter{2}, 1, scorekit.WithPredictions())
+	wantError(t, err, "scorekit: Sample: WithPredictions: sampler scorekit_test.counter makes no predictions: must be a Predictor")
+	for s, err := range scorekit.SampleSteps(background, be, gaussian(t, 1, 0), counter{1}, 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Predicted()
+		wantError(t, err, "scorekit: Predicted: sampler scorekit_test.counter makes no predictions")
+	}
+	var none scorekit.SampleStep
+	_, err = none.Info()
+	wantError(t, err, "scorekit: Info:")
 }
 
 // Over 300,000 steps in float32 a plain sum of 0.1 would be off by more than 1 %.

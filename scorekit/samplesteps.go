@@ -22,21 +22,41 @@ type SampleStep struct {
 // X returns a copy of the chains as they are now: [chains, dims...]. It waits for the device. It returns an error after a
 // call of the sampler failed.
 func (s *SampleStep) X() (*tensors.Tensor, error) {
+	return ask(s, "X", func(c *chains) (*tensors.Tensor, error) { return c.state[atX].LocalClone() })
+}
+
+// Predicted returns the noiseless points that the chains stand for now, as the sampler takes it: [chains, dims...]. It
+// waits for the device. It returns an error for a sampler that is no [Predictor] or [StatePredictor], and after a call of the
+// sampler failed.
+func (s *SampleStep) Predicted() (*tensors.Tensor, error) {
+	return ask(s, "Predicted", func(c *chains) (*tensors.Tensor, error) { return c.predicted(c.step) })
+}
+
+// Info returns the sampler's diagnostics, averaged over the steps so far that are past the burn-in; before its end they
+// are those of the last step. It waits for the device. It returns an error after a call of the sampler failed.
+func (s *SampleStep) Info() (map[string]float64, error) {
+	return ask(s, "Info", (*chains).info)
+}
+
+// ask returns what f reads from the run.
+func ask[T any](s *SampleStep, what string, f func(c *chains) (T, error)) (T, error) {
+	var none T
 	if s.run == nil {
-		return nil, errNoRun("X")
+		return none, errNoRun(what)
 	}
 	if s.run.state == nil {
-		return nil, fmt.Errorf("scorekit: X: the chains were lost when a step failed")
+		return none, fmt.Errorf("scorekit: %s: the chains were lost when a step failed", what)
 	}
-	x, err := s.run.state[atX].LocalClone()
+	v, err := f(s.run)
 	if err != nil {
-		return nil, fmt.Errorf("scorekit: X: %w", err)
+		return none, fmt.Errorf("scorekit: %s: %w", what, err)
 	}
-	return x, nil
+	return v, nil
 }
 
 // SampleSteps is [Sample] as an iterator: it runs a block of steps (see [WithUnroll]) each time round the loop and
-// yields the state of the chains. An error, a cancelled ctx included, is yielded as the last pair.
+// yields the state of the chains; with WithUnroll(1) that is each step. An error, a cancelled ctx included, is yielded as
+// the last pair.
 func SampleSteps(ctx context.Context, backend backends.Backend, model Model, sampler Sampler, n int, options ...SampleOption) iter.Seq2[*SampleStep, error] {
 	return func(yield func(*SampleStep, error) bool) {
 		c, err := startChains(ctx, backend, model, sampler, n, options)
@@ -44,7 +64,7 @@ func SampleSteps(ctx context.Context, backend backends.Backend, model Model, sam
 			yield(nil, err)
 			return
 		}
-		defer c.exec.Finalize()
+		defer c.finalize()
 		if err := c.run(ctx, func(s *SampleStep) bool { return yield(s, nil) }); err != nil {
 			yield(nil, err)
 		}
@@ -85,6 +105,10 @@ func (c *chains) loop(ctx context.Context, pace *pacer, each func(*SampleStep) b
 		if err := c.advance(); err != nil {
 			return err
 		}
+		if err := c.arrive(); err != nil {
+			return err
+		}
+		total = len(c.schedule.Rows)
 		if pace.due(c.step) {
 			if err := c.read(); err != nil {
 				return err

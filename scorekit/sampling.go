@@ -57,6 +57,7 @@ type chains struct {
 	schedule Schedule
 	context  *mlctx.Context // the model's weights
 	exec     *mlctx.Exec
+	foresee  *mlctx.Exec // the sampler's predictions; nil until they are asked for
 
 	step      int
 	state     []*tensors.Tensor // what goes from call to call, see the constants below; nil after a failed call
@@ -66,8 +67,8 @@ type chains struct {
 // Places in the state that goes from call to call.
 const (
 	atRandom = iota // the random state
-	atWatch         // [4]: first bad step or 0, largest |x| at it, largest |x| of the last good step, steps done
-	atInfo          // means of the sampler's diagnostics over the good steps, at least one long
+	atWatch         // [5]: first bad step or 0, largest |x| at it, largest |x| of the last good step, steps done, chains that wait
+	atInfo          // means of the sampler's diagnostics over the good steps past the burn-in, at least one long
 	atX             // the chains
 	atAux           // the sampler's own
 )
@@ -115,9 +116,15 @@ func newChains(ctx context.Context, backend backends.Backend, model Model, sampl
 	if s.thin > len(schedule.Rows)-s.burnIn {
 		return nil, fmt.Errorf("thinning %d: must be at most the %d steps after the burn-in", s.thin, len(schedule.Rows)-s.burnIn)
 	}
+	if s.predict {
+		if _, err := predictor(sampler); err != nil {
+			return nil, fmt.Errorf("WithPredictions: %w", err)
+		}
+	}
 	if s.unroll == 0 {
 		s.unroll = 1
-		if !isPureGo(backend) && len(schedule.Rows) >= 50 {
+		// A Finisher is looked at after every block.
+		if _, finishes := sampler.(Finisher); !finishes && !isPureGo(backend) && len(schedule.Rows) >= 50 {
 			s.unroll = blockLength(10, len(schedule.Rows), s.keep, s.thin, s.burnIn)
 		}
 	}
@@ -185,7 +192,8 @@ func (c *chains) prepare() error {
 		c.infoNames = slices.Sorted(maps.Keys(info))
 		means := graph.Zeros(rng.Graph(), shapes.Make(c.dtype, max(1, len(c.infoNames))))
 		largest := largestAbs(state.X, math.MaxFloat32)
-		watch := graph.Stack([]*Node{graph.ZerosLike(largest), graph.ZerosLike(largest), largest, graph.ZerosLike(largest)}, 0)
+		zero := graph.ZerosLike(largest)
+		watch := graph.Stack([]*Node{zero, zero, largest, zero, c.waiting(state, zero)}, 0)
 		return append([]*Node{rng.State(), watch, means, state.X}, state.Aux...)
 	})
 	if err != nil {
@@ -327,12 +335,14 @@ func (c *chains) build(vars *mlctx.Context, in []*Node) []*Node {
 			for i, name := range c.infoNames {
 				values[i] = graph.ConvertDType(info[name], c.dtype)
 			}
-			// A running mean, because a sum in float32 would lose what a late step adds.
-			mean := graph.Add(means, graph.Div(graph.Sub(graph.Stack(values, 0), means), count))
+			// A running mean, because a sum in float32 would lose what a late step adds. Until the burn-in ends it is
+			// of one step.
+			weight := graph.MaxScalar(graph.AddScalar(count, -float64(c.burnIn)), 1)
+			mean := graph.Add(means, graph.Div(graph.Sub(graph.Stack(values, 0), means), weight))
 			means = choose(fine, mean, means)
 		}
 	}
-	watch = graph.Stack([]*Node{bad, at, largest, count}, 0)
+	watch = graph.Stack([]*Node{bad, at, largest, count, c.waiting(state, zero)}, 0)
 	return append([]*Node{rng.State(), watch, means, state.X}, state.Aux...)
 }
 
@@ -379,18 +389,25 @@ func (c *chains) advance() error {
 	return nil
 }
 
-// DivergedError says that a chain left the region of finite, sensible numbers.
-type DivergedError struct {
-	Step    int     // the step at which it happened, counted from 1
-	Largest float64 // the largest |x| after that step; +Inf when a value was Inf or NaN
-	Before  float64 // the largest |x| before it
-	Limit   float64 // the largest |x| allowed
+// info reads the means of the sampler's diagnostics.
+func (c *chains) info() (map[string]float64, error) {
+	means, err := floats(c.state[atInfo])
+	if err != nil {
+		return nil, err
+	}
+	info := make(map[string]float64, len(c.infoNames))
+	for i, name := range c.infoNames {
+		info[name] = means[i]
+	}
+	return info, nil
 }
 
-// Error names the step and the largest |x| at it and before it.
-func (e *DivergedError) Error() string {
-	return fmt.Sprintf("diverged at step %d: the largest |x| is %.4g, after %.4g at the step before: must stay below %.4g (a smaller step size may help, or a look at the score there)",
-		e.Step, e.Largest, e.Before, e.Limit)
+// finalize frees the compiled graphs.
+func (c *chains) finalize() {
+	c.exec.Finalize()
+	if c.foresee != nil {
+		c.foresee.Finalize()
+	}
 }
 
 // read fetches what the device noted about divergence.
@@ -404,7 +421,11 @@ func (c *chains) read() error {
 	}
 	if watch[0] > 0 {
 		c.step = int(watch[0]) - 1
-		return &DivergedError{Step: int(watch[0]), Largest: watch[1], Before: watch[2], Limit: c.limit}
+		d := &DivergedError{Step: int(watch[0]), Largest: watch[1], Before: watch[2], Limit: c.limit}
+		if i := slices.Index(c.schedule.Columns, "step"); i >= 0 {
+			d.StepSize = c.schedule.Rows[c.step][i]
+		}
+		return d
 	}
 	return nil
 }

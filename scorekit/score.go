@@ -84,7 +84,7 @@ type State struct {
 }
 
 // Info holds named diagnostics of one step, each a scalar node, such as {"acceptance": the share of accepted
-// proposals}. They are kept apart from the state and averaged over the run.
+// proposals}. They are kept apart from the state and averaged over the steps past the burn-in.
 type Info map[string]*Node
 
 // Sampler turns a score into draws. It is a struct of settings with three methods; nothing loops inside it. [Sample]

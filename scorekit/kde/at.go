@@ -62,14 +62,13 @@ func (q Estimate) at(ctx context.Context, backend backends.Backend, points any, 
 	if ctx == nil || backend == nil {
 		return fmt.Errorf("ctx or backend nil: must be given")
 	}
-	rows, dims, err := read(points)
+	rows, dims, dtype, err := read(points)
 	if err != nil {
 		return err
 	}
 	if !slices.Equal(dims, q.dims) {
 		return fmt.Errorf("points of shape %v: must be %v, as the estimate's", dims, q.dims)
 	}
-	dtype := dtypeOf(points)
 	work, err := q.newBlocks(backend, dtype, min(len(rows), blockPoints), pull)
 	if err != nil {
 		return err
@@ -89,17 +88,6 @@ func (q Estimate) at(ctx context.Context, backend backends.Backend, points any, 
 		tell(to)
 	}
 	return nil
-}
-
-// dtypeOf is the precision of points that read has accepted.
-func dtypeOf(points any) dtypes.DType {
-	switch p := points.(type) {
-	case *tensors.Tensor:
-		return p.DType()
-	case [][]float32:
-		return dtypes.Float32
-	}
-	return dtypes.Float64
 }
 
 // blocks evaluates an estimate at a block of points at a time, in one graph that adds up a block of centres and another

@@ -3,12 +3,11 @@ package kde
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 
-	"github.com/gomlx/gomlx/pkg/core/tensors"
+	"github.com/gomlx/gomlx/pkg/core/dtypes"
 
 	"github.com/scorekit/lab/scorekit"
 )
@@ -66,7 +65,7 @@ func newEstimate(points any, weights []float64, kernel Kernel, bandwidth Bandwid
 	if kernel < Gaussian || kernel > Triweight {
 		return fail(fmt.Errorf("kernel %d: must be Gaussian, Logistic, Sech2, Biweight or Triweight", int(kernel)))
 	}
-	rows, dims, err := read(points)
+	rows, dims, _, err := read(points)
 	if err != nil {
 		return fail(err)
 	}
@@ -110,31 +109,14 @@ func newEstimate(points any, weights []float64, kernel Kernel, bandwidth Bandwid
 	return q, nil
 }
 
-// read checks points as [scorekit.Examples] does and returns them as rows, with the dimensions of one.
-func read(points any) ([][]float64, []int, error) {
-	data, err := scorekit.Examples(points)
+// read checks points and returns them as rows, with the dimensions of one and their precision.
+func read(points any) (rows [][]float64, dims []int, dtype dtypes.DType, err error) {
+	t, err := scorekit.Points(points)
 	if err != nil {
-		if inner := errors.Unwrap(err); inner != nil {
-			err = inner // without the name of the function
-		}
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
-	var rows [][]float64
-	switch p := points.(type) {
-	case [][]float64:
-		rows = p
-	case [][]float32:
-		for _, row := range p {
-			wide := make([]float64, len(row))
-			for k, v := range row {
-				wide[k] = float64(v)
-			}
-			rows = append(rows, wide)
-		}
-	case *tensors.Tensor:
-		rows, err = scorekit.Rows(p)
-	}
-	return rows, data.Shape(), err
+	rows, err = scorekit.Rows(t)
+	return rows, slices.Clone(t.Shape().Dimensions[1:]), t.DType(), err
 }
 
 func largestOf(weights []float64, n int) (float64, error) {

@@ -1,8 +1,10 @@
 package metric_test
 
 import (
+	"context"
 	"fmt"
 	"log"
+	"math"
 
 	"github.com/gomlx/gomlx/pkg/core/tensors"
 
@@ -44,4 +46,27 @@ func Example() {
 	// Output:
 	// Fisher divergence 0.28125, relative 0.5625
 	// sliced Wasserstein 3.000
+}
+
+// Two sets of 60 points on a circle, the second turned by half a step: the same distribution. Squeezed to an ellipse it
+// is another, with the same mean. The energy distance is estimated without bias, and the test says which difference is
+// one.
+func ExampleEnergy_Test() {
+	ring := func(turn, width float64) (points [][]float64) {
+		for i := range 60 {
+			a := 2 * math.Pi * (float64(i) + turn) / 60
+			points = append(points, []float64{math.Cos(a), width * math.Sin(a)})
+		}
+		return points
+	}
+	for _, width := range []float64{1, 0.3} {
+		r, err := metric.Energy{}.Test(context.Background(), ring(0, 1), ring(0.5, width))
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("width %v: different at the level 0.05: %v\n", width, r.P <= 0.05)
+	}
+	// Output:
+	// width 1: different at the level 0.05: false
+	// width 0.3: different at the level 0.05: true
 }

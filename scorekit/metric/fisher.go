@@ -53,13 +53,8 @@ func compare(a, b [][]float64) Fisher {
 		}
 		sum += gaps[i]
 	}
-	n := float64(len(a))
-	f := Fisher{Divergence: sum / n}
-	squares := 0.0
-	for _, gap := range gaps {
-		squares += (gap - f.Divergence) * (gap - f.Divergence)
-	}
-	f.StandardError = math.Sqrt(squares / (n - 1) / n)
+	var f Fisher
+	f.Divergence, f.StandardError = meanAndError(gaps)
 	if size > 0 {
 		f.Relative = sum / size
 	} else if sum > 0 {
@@ -69,6 +64,11 @@ func compare(a, b [][]float64) Fisher {
 }
 
 func scoreRows(backend backends.Backend, m scorekit.Model, points any, sigma []float64) ([][]float64, error) {
+	return evaluate("score", backend, m, points, sigma)
+}
+
+// evaluate returns what a model gives for its score at each point; what names it.
+func evaluate(what string, backend backends.Backend, m scorekit.Model, points any, sigma []float64) ([][]float64, error) {
 	t, err := scorekit.Evaluate(backend, m, points, sigma...)
 	if err != nil {
 		return nil, err
@@ -79,8 +79,8 @@ func scoreRows(backend backends.Backend, m scorekit.Model, points any, sigma []f
 	}
 	for i, r := range rows {
 		for j, v := range r {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, fmt.Errorf("the score at point %d, coordinate %d is %v: every value must be finite", i, j, v)
+			if !finite(v) {
+				return nil, fmt.Errorf("the %s at point %d, coordinate %d is %v: every value must be finite", what, i, j, v)
 			}
 		}
 	}

@@ -1,50 +1,64 @@
 package metric
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
-
-	"github.com/gomlx/gomlx/pkg/core/tensors"
-
-	"github.com/scorekit/lab/scorekit"
 )
 
 // Sliced holds the settings of the sliced Wasserstein distance.
 type Sliced struct {
-	Projections int   // number of directions, 0 means 256
-	Seed        int64 // of the directions
+	Projections int     // number of directions, 0 means 256
+	Order       float64 // p, at least 1; 0 means 2
+	Seed        int64   // of the directions
 }
 
-// Distance returns the sliced Wasserstein-2 distance between two sets of points of one dimension d, tensors
-// [n, dims...] and [m, dims...] of any two sizes,
+// Distance returns the sliced Wasserstein distance between two sets of points of one dimension d, tensors
+// [n, dims...] and [m, dims...] of any two sizes or rows as for [scorekit.Examples],
 //
-//	SW₂² = E_v ∫₀¹ (F⁻¹_{⟨v,a⟩}(u) − F⁻¹_{⟨v,b⟩}(u))² du,  v uniform on the unit sphere
+//	SWₚᵖ = E_v ∫₀¹ |F⁻¹_{⟨v,a⟩}(u) − F⁻¹_{⟨v,b⟩}(u)|ᵖ du,  v uniform on the unit sphere
 //
-// (Bonneel et al. 2015): the mean over directions of the squared distance in one dimension. F⁻¹ are the quantile
+// (Bonneel et al. 2015): the mean over directions of the distance in one dimension, to the power p. F⁻¹ are the quantile
 // functions of the finite sets, steps of height one point each, and the integral is taken exactly: for n = m it is the
-// mean of the squared differences of the sorted values. The result has the units of the data. Sets that are a
-// shift c apart have the distance ‖c‖/√d, up to the choice of directions, whose relative error falls as 1/√Projections.
+// mean of the differences of the sorted values to the power p. The result has the units of the data. Sets that are a
+// shift c apart have the distance ‖c‖/√d for p = 2, up to the choice of directions, whose relative error falls as
+// 1/√Projections; [Sliced.Estimate] tells it.
 //
-// It returns an error for a negative number of projections, for an empty set, for sets of different dimensions, and
-// for values that are not finite.
-func (s Sliced) Distance(a, b *tensors.Tensor) (float64, error) {
+// It returns an error for a negative number of projections, for an order below 1, for an empty set, for sets of different
+// dimensions, and for values that are not finite.
+func (s Sliced) Distance(a, b any) (float64, error) {
+	distance, _, err := s.Estimate(a, b)
+	return distance, err
+}
+
+// Estimate is [Sliced.Distance] with its standard error from the choice of directions, for these points: that of the mean
+// over directions divided by p·SWₚᵖ⁻¹. It is 0 for one projection, which does not tell.
+func (s Sliced) Estimate(a, b any) (distance, standardError float64, err error) {
+	x, y, order, err := s.prepare(a, b)
+	if err != nil {
+		return 0, 0, fmt.Errorf("metric: sliced Wasserstein: %w", err)
+	}
+	each := costs(x, y, s.directions(len(x[0])), order)
+	distance = root(mean(each), order)
+	if _, spread := meanAndError(each); len(each) > 1 && distance > 0 {
+		standardError = spread * distance / (order * mean(each))
+	}
+	return distance, standardError, nil
+}
+
+func (s Sliced) prepare(a, b any) (x, y [][]float64, order float64, err error) {
 	if s.Projections < 0 {
-		return 0, fmt.Errorf("metric: sliced Wasserstein: %d projections: must be positive, or 0 for 256", s.Projections)
+		return nil, nil, 0, fmt.Errorf("%d projections: must be positive, or 0 for 256", s.Projections)
 	}
-	x, err := checkedRows(a)
-	if err != nil {
-		return 0, fmt.Errorf("metric: sliced Wasserstein: first set: %w", err)
+	if order, err = orderOf(s.Order); err != nil {
+		return nil, nil, 0, err
 	}
-	y, err := checkedRows(b)
-	if err != nil {
-		return 0, fmt.Errorf("metric: sliced Wasserstein: second set: %w", err)
+	if x, y, err = twoSets(a, b, 1, ""); err != nil {
+		return nil, nil, 0, err
 	}
-	if len(x[0]) != len(y[0]) {
-		return 0, fmt.Errorf("metric: sliced Wasserstein: points of dimension %d and %d: must be equal", len(x[0]), len(y[0]))
-	}
-	return sliced(x, y, s.directions(len(x[0]))), nil
+	return x, y, order, checkSpan(x, y, order)
 }
 
 // directions draws the unit vectors to project on.
@@ -79,61 +93,39 @@ func direction(rng *rand.Rand, d int) []float64 {
 	}
 }
 
-// sliced is the root of the mean over directions of the squared distances of the projections.
-func sliced(x, y, directions [][]float64) float64 {
-	sum := 0.0
-	for _, v := range directions {
-		sum += wasserstein(project(x, v), project(y, v))
-	}
-	return math.Sqrt(sum / float64(len(directions)))
-}
-
-// wasserstein is ∫₀¹ (F⁻¹(u) − G⁻¹(u))² du of two sorted samples. Between two neighbours among the u = i/n and j/m
-// both quantile functions are constant. u is counted in units of 1/(nm), so that every boundary is an integer.
-func wasserstein(p, q []float64) float64 {
-	n, m := int64(len(p)), int64(len(q))
-	sum := 0.0
-	for i, j, u := int64(0), int64(0), int64(0); i < n && j < m; {
-		end := min((i+1)*m, (j+1)*n)
-		gap := p[i] - q[j]
-		sum += gap * gap * float64(end-u)
-		u = end
-		if end == (i+1)*m {
-			i++
-		}
-		if end == (j+1)*n {
-			j++
-		}
-	}
-	return sum / float64(n) / float64(m)
+// costs returns the one-dimensional costs Wₚᵖ on each direction.
+func costs(x, y, directions [][]float64, order float64) []float64 {
+	each := make([]float64, len(directions))
+	_ = parallel(context.Background(), len(directions), func(i int) {
+		each[i] = wasserstein(project(x, directions[i]), project(y, directions[i]), order)
+	})
+	return each
 }
 
 // project returns ⟨v, x⟩ of every row, sorted.
 func project(rows [][]float64, v []float64) []float64 {
 	out := make([]float64, len(rows))
 	for i, r := range rows {
-		for j, c := range r {
-			out[i] += c * v[j]
-		}
+		out[i] = dot(r, v)
 	}
 	slices.Sort(out)
 	return out
 }
 
-func checkedRows(t *tensors.Tensor) ([][]float64, error) {
-	rows, err := scorekit.Rows(t)
-	if err != nil {
-		return nil, err
+func dot(x, y []float64) float64 {
+	sum := 0.0
+	for i, v := range x {
+		sum += v * y[i]
 	}
-	if t.Size() == 0 {
-		return nil, fmt.Errorf("points of shape %v: there must be at least one", t.Shape().Dimensions)
-	}
-	for i, r := range rows {
-		for j, v := range r {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, fmt.Errorf("row %d, column %d is %v: every value must be finite", i, j, v)
-			}
-		}
-	}
-	return rows, nil
+	return sum
 }
+
+func sum(values []float64) float64 {
+	total := 0.0
+	for _, v := range values {
+		total += v
+	}
+	return total
+}
+
+func mean(values []float64) float64 { return sum(values) / float64(len(values)) }

@@ -11,24 +11,39 @@ import (
 	"github.com/scorekit/lab/internal/testvalues"
 )
 
-// The squared distance on each listed direction and their mean equal recorded ones: closed forms for sets of equal
-// size, and the numbers of POT (ot.sliced_wasserstein_distance with p = 2, ot.emd2 in one dimension) for equal and
-// unequal ones. POT's definition is the one here, without any factor between.
+// The costs on each listed direction, their mean and their maximum equal recorded ones: closed forms for sets of equal
+// size, and the numbers of POT (ot.sliced_wasserstein_distance and ot.max_sliced_wasserstein_distance, p = 1 and 2) for
+// equal and unequal ones. POT's definitions are the ones here, without any factor between.
 func TestSlicedReference(t *testing.T) {
 	var cases []struct {
 		ID               string
 		X, Y, Directions [][]float64
-		Squared          []float64
-		Sliced           float64
+		Forms            []struct {
+			Order, Sliced, Max float64
+			Costs              []float64
+		}
 	}
 	testvalues.Read(t, "sliced.json", &cases)
 	for _, c := range cases {
-		for i, v := range c.Directions {
-			testvalues.NearNumber(t, c.ID+": squared distance", wasserstein(project(c.X, v), project(c.Y, v)), c.Squared[i], 1e-9)
-		}
-		testvalues.NearNumber(t, c.ID+": sliced distance", sliced(c.X, c.Y, c.Directions), c.Sliced, 1e-9)
-		testvalues.NearNumber(t, c.ID+": sliced distance, the other way round", sliced(c.Y, c.X, c.Directions), c.Sliced, 1e-9)
+		testvalues.Case(t, c.ID, func(t *testing.T) {
+			for _, f := range c.Forms {
+				for i, v := range c.Directions {
+					testvalues.NearNumber(t, "cost", wasserstein(project(c.X, v), project(c.Y, v), f.Order), f.Costs[i], 1e-9)
+				}
+				testvalues.NearNumber(t, "sliced distance", along(c.X, c.Y, c.Directions, f.Order), f.Sliced, 1e-9)
+				testvalues.NearNumber(t, "sliced distance, the other way round", along(c.Y, c.X, c.Directions, f.Order), f.Sliced, 1e-9)
+				if f.Max > 0 {
+					best, _ := largest(c.X, c.Y, c.Directions, f.Order)
+					testvalues.NearNumber(t, "max-sliced distance", root(best, f.Order), f.Max, 1e-9)
+				}
+			}
+		})
 	}
+}
+
+// along is the sliced distance on given directions.
+func along(x, y, directions [][]float64, order float64) float64 {
+	return root(mean(costs(x, y, directions, order)), order)
 }
 
 // normal returns n draws from N(0, I) in d dimensions.
@@ -71,10 +86,10 @@ func TestUnequalSizes(t *testing.T) {
 		for i := range p {
 			want += (p[i] - q[i]) * (p[i] - q[i]) / 60
 		}
-		testvalues.NearNumber(t, "squared distance", wasserstein(project(a, v), project(b, v)), want, 1e-12)
+		testvalues.NearNumber(t, "squared distance", wasserstein(project(a, v), project(b, v), 2), want, 1e-12)
 	}
 	one := [][]float64{{1, 0, 0}}
-	testvalues.NearNumber(t, "distance of two points", sliced(one, [][]float64{{4, 0, 0}}, [][]float64{{1, 0, 0}}), 3, 1e-15)
+	testvalues.NearNumber(t, "distance of two points", along(one, [][]float64{{4, 0, 0}}, [][]float64{{1, 0, 0}}, 2), 3, 1e-15)
 }
 
 func TestSlicedIsADistance(t *testing.T) {
@@ -133,6 +148,25 @@ func TestShift(t *testing.T) {
 	}
 }
 
+// Over 400 choices of 40 directions the distance scatters as its standard error says, for every order: the variance of
+// 400 near-normal numbers is known to √(2/400) = 7 %, and 3 of these are allowed.
+func TestStandardErrorOfSliced(t *testing.T) {
+	const sets = 400
+	a, b := normal(1, 20, 3), moved(normal(2, 30, 3), 1, []float64{1, 0, 0})
+	for _, order := range []float64{1, 2, 3} {
+		var values, claimed []float64
+		for seed := range int64(sets) {
+			distance, se, err := Sliced{Projections: 40, Order: order, Seed: seed}.Estimate(a, b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			values, claimed = append(values, distance), append(claimed, se*se)
+		}
+		_, se := meanAndError(values)
+		testvalues.NearNumber(t, "mean square of the standard error", mean(claimed), se*se*sets, 0.21)
+	}
+}
+
 // Directions v have length 1 and E vvᵀ = I/d; each entry of the mean over n of them has the variance of vᵢvⱼ,
 // 1/(d(d+2)) off the diagonal and 3/(d(d+2)) − 1/d² on it, over n. 5 standard errors are allowed.
 func TestDirections(t *testing.T) {
@@ -173,10 +207,10 @@ func TestSlicedErrors(t *testing.T) {
 	}{
 		{Sliced{Projections: -1}, good, good, "metric: sliced Wasserstein: -1 projections: must be positive, or 0 for 256"},
 		{Sliced{}, good, tensors.FromValue([][]float64{{1}}), "metric: sliced Wasserstein: points of dimension 2 and 1: must be equal"},
-		{Sliced{}, good, tensors.FromValue([][]float64{{1, 2}, {math.NaN(), 4}}), "metric: sliced Wasserstein: second set: row 1, column 0 is NaN: every value must be finite"},
-		{Sliced{}, tensors.FromValue([][]float64{{1, math.Inf(-1)}}), good, "metric: sliced Wasserstein: first set: row 0, column 1 is -Inf: every value must be finite"},
-		{Sliced{}, nil, good, "metric: sliced Wasserstein: first set: scorekit: Rows: the tensor is nil or was finalized"},
-		{Sliced{}, good, tensors.FromValue([]float64{1, 2}), "metric: sliced Wasserstein: second set: scorekit: Rows: tensor of shape (Float64)[2]: must be [n, dims...] of Float32 or Float64"},
+		{Sliced{}, good, tensors.FromValue([][]float64{{1, 2}, {math.NaN(), 4}}), "metric: sliced Wasserstein: second set: points: row 1, column 0 is NaN: every value must be finite (rows and columns count from 0)"},
+		{Sliced{}, tensors.FromValue([][]float64{{1, math.Inf(-1)}}), good, "metric: sliced Wasserstein: first set: points: row 0, column 1 is -Inf: every value must be finite (rows and columns count from 0)"},
+		{Sliced{}, nil, good, "metric: sliced Wasserstein: first set: points: the tensor is nil or was finalized"},
+		{Sliced{}, good, tensors.FromValue([]float64{1, 2}), "metric: sliced Wasserstein: second set: points of shape [2]: must be [examples, dims...]"},
 	} {
 		if _, err := test.s.Distance(test.a, test.b); err == nil || err.Error() != test.want {
 			t.Errorf("error %v, want %s", err, test.want)

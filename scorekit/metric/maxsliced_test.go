@@ -1,0 +1,58 @@
+package metric
+
+import (
+	"math"
+	"testing"
+
+	"github.com/scorekit/lab/internal/testvalues"
+)
+
+// A shift by c is seen best along c, at the distance ‖c‖, for every order; random directions alone stay below it in 8
+// dimensions.
+func TestMaxSlicedOfShift(t *testing.T) {
+	const d = 8
+	c := []float64{1, -2, 0, 0.5, 0, 0, 3, 0}
+	length := math.Sqrt(dot(c, c))
+	x := normal(1, 50, d)
+	for _, order := range []float64{1, 2, 3} {
+		s := Sliced{Order: order, Projections: 20, Seed: 3}
+		got, v, err := s.Max(x, moved(x, 1, c))
+		if err != nil {
+			t.Fatal(err)
+		}
+		testvalues.NearNumber(t, "distance", got, length, 1e-9)
+		testvalues.NearNumber(t, "direction", math.Abs(dot(v, c)), length, 1e-6)
+		testvalues.NearNumber(t, "length of the direction", dot(v, v), 1, 1e-12)
+		if best, _ := largest(x, moved(x, 1, c), s.directions(d), order); root(best, order) > 0.95*got {
+			t.Errorf("order %v: the best random direction already has %v of %v", order, root(best, order), got)
+		}
+	}
+}
+
+// The direction upwards is the gradient: it agrees with central differences of the cost along every axis, up to its
+// length and to what leaves the sphere.
+func TestUphill(t *testing.T) {
+	x, y := normal(1, 9, 3), moved(normal(2, 6, 3), 2, []float64{1, 0, 0})
+	v := Sliced{Projections: 1}.directions(3)[0]
+	for _, order := range []float64{1, 2, 3} {
+		want := make([]float64, 3)
+		for i := range want {
+			const h = 1e-6
+			shifted := func(by float64) float64 {
+				w := []float64{v[0], v[1], v[2]}
+				w[i] += by
+				return wasserstein(project(x, w), project(y, w), order)
+			}
+			want[i] = (shifted(h) - shifted(-h)) / (2 * h)
+		}
+		along := dot(want, v)
+		for i := range want {
+			want[i] -= along * v[i]
+		}
+		length := math.Sqrt(dot(want, want))
+		for i := range want {
+			want[i] /= length
+		}
+		testvalues.Near(t, "gradient", uphill(x, y, v, order), want, 1e-6)
+	}
+}
