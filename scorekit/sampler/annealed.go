@@ -35,16 +35,17 @@ type AnnealedLangevin struct {
 }
 
 var (
-	_ scorekit.Sampler = AnnealedLangevin{}
-	_ scorekit.Starter = AnnealedLangevin{}
+	_ scorekit.Sampler   = AnnealedLangevin{}
+	_ scorekit.Starter   = AnnealedLangevin{}
+	_ scorekit.Predictor = AnnealedLangevin{}
 )
 
 // ladder returns the noise levels.
 func (a AnnealedLangevin) ladder() ([]float64, error) {
 	if a.Sigmas != nil {
 		for i, s := range a.Sigmas {
-			if !(s > 0) || math.IsInf(s, 0) {
-				return nil, fmt.Errorf("annealed Langevin: noise level %d, %v: must be positive and finite", i, s)
+			if err := positive("annealed Langevin", fmt.Sprintf("noise level %d,", i), s); err != nil {
+				return nil, err
 			}
 			if i > 0 && s >= a.Sigmas[i-1] {
 				return nil, fmt.Errorf("annealed Langevin: noise level %d, %v: must be below the one before it, %v", i, s, a.Sigmas[i-1])
@@ -55,8 +56,8 @@ func (a AnnealedLangevin) ladder() ([]float64, error) {
 		}
 		return a.Sigmas, nil
 	}
-	if !(a.Min > 0) || math.IsInf(a.Min, 0) {
-		return nil, fmt.Errorf("annealed Langevin: lowest noise level %v: must be positive and finite", a.Min)
+	if err := positive("annealed Langevin", "lowest noise level", a.Min); err != nil {
+		return nil, err
 	}
 	if !(a.Max > a.Min) || math.IsInf(a.Max, 0) {
 		return nil, fmt.Errorf("annealed Langevin: highest noise level %v: must be finite and above the lowest, %v", a.Max, a.Min)
@@ -83,8 +84,8 @@ func (a AnnealedLangevin) Schedule() (scorekit.Schedule, error) {
 	if err != nil {
 		return scorekit.Schedule{}, err
 	}
-	if !(a.StepSize > 0) || math.IsInf(a.StepSize, 0) {
-		return scorekit.Schedule{}, fmt.Errorf("annealed Langevin: step %v: must be positive and finite", a.StepSize)
+	if err := positive("annealed Langevin", "step", a.StepSize); err != nil {
+		return scorekit.Schedule{}, err
 	}
 	if a.StepsPerLevel < 0 {
 		return scorekit.Schedule{}, fmt.Errorf("annealed Langevin: %d steps a level: must be positive, or 0 for 100", a.StepsPerLevel)
@@ -126,4 +127,12 @@ func (a AnnealedLangevin) Step(vars *mlctx.Context, rng *random.Source, score sc
 	s := score(vars, state.X, levels(row[0], state.X))
 	state.X = move(rng, state.X, s, row[1], row[2])
 	return state, nil
+}
+
+// Predict returns the mean of the noiseless points given x, x + σ²s(x, σ) (Tweedie's formula) with the level σ of the row;
+// after the step that denoises it is x.
+func (a AnnealedLangevin) Predict(vars *mlctx.Context, score scorekit.Score, x *Node, row []*Node) *Node {
+	s := score(vars, x, levels(row[0], x))
+	noised := graph.GreaterThan(row[2], graph.ZerosLike(row[2]))
+	return graph.Add(x, graph.Mul(graph.Where(noised, graph.Square(row[0]), graph.ZerosLike(row[0])), s))
 }

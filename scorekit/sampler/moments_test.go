@@ -32,11 +32,10 @@ type moments struct {
 	CovAfterK      [][][]float64 `json:"cov_after_k"`
 }
 
-// sampler returns the sampler of the case's form, with another step. In the α form it is the annealed one at its only
-// level.
+// sampler returns the sampler of the case's form, with another step.
 func (c moments) sampler(step float64, steps int) scorekit.Sampler {
 	if c.Form == "alpha" {
-		return sampler.AnnealedLangevin{Sigmas: []float64{1}, StepsPerLevel: steps, StepSize: step}
+		return sampler.Langevin{Alpha: step, Steps: steps}
 	}
 	return sampler.Langevin{StepSize: step, Steps: steps}
 }
@@ -96,7 +95,15 @@ func (m affine) advance(mean *mat.VecDense, cov *mat.Dense) {
 	cov.Add(&moved, &noise)
 }
 
-// Mean and covariance after k steps, and at rest, follow from one step exactly, and equal the closed form.
+// stepAll adds one step of s on score from the points that tell its affine map.
+func stepAll(t *testing.T, g *graph.Graph, d int, s scorekit.Sampler, score scorekit.Score) *sampler.Node {
+	t.Helper()
+	x, z := probes(d)
+	return step(s, score, graph.Const(g, x), graph.Const(g, z), schedule(t, s).Rows[0])
+}
+
+// Mean and covariance after k steps, and at rest, follow from one step exactly, and equal the closed form. At the
+// listed threshold of the step the steepest direction is turned round without loss: the smallest eigenvalue of R is −1.
 func TestMomentsInClosedForm(t *testing.T) {
 	var cases []moments
 	testvalues.Read(t, "moments.json", &cases)
@@ -104,62 +111,125 @@ func TestMomentsInClosedForm(t *testing.T) {
 		got := testvalues.Run(t, b, func(g *graph.Graph) []*sampler.Node {
 			var out []*sampler.Node
 			for _, c := range cases {
-				x, z := probes(len(c.Mu))
-				s := c.sampler(c.Step, 1)
-				out = append(out, step(s, c.score(t), graph.Const(g, x), graph.Const(g, z), schedule(t, s).Rows[0]))
+				for _, size := range []float64{c.Step, c.Threshold} {
+					out = append(out, stepAll(t, g, len(c.Mu), c.sampler(size, 1), c.score(t)))
+				}
 			}
 			return out
 		})
 		for i, c := range cases {
-			d := len(c.Mu)
-			m := affineOf(d, got[i])
-			mean, cov := mat.NewVecDense(d, append([]float64{}, c.X0...)), mat.NewDense(d, d, nil)
-			done := 0
-			for j, k := range c.K {
-				for ; done < k; done++ {
-					m.advance(mean, cov)
+			testvalues.Case(t, c.ID, func(t *testing.T) {
+				d := len(c.Mu)
+				m := affineOf(d, got[2*i])
+				mean, cov := mat.NewVecDense(d, append([]float64{}, c.X0...)), mat.NewDense(d, d, nil)
+				done := 0
+				for j, k := range c.K {
+					for ; done < k; done++ {
+						m.advance(mean, cov)
+					}
+					testvalues.NearOne(t, fmt.Sprintf("mean after %d steps", k), mean.RawVector().Data, c.MeanAfterK[j], 1e-9)
+					testvalues.NearOne(t, fmt.Sprintf("covariance after %d steps", k), cov.RawMatrix().Data, slices.Concat(c.CovAfterK[j]...), 1e-9)
 				}
-				testvalues.NearOne(t, fmt.Sprintf("%s: mean after %d steps", c.ID, k), mean.RawVector().Data, c.MeanAfterK[j], 1e-9)
-				testvalues.NearOne(t, fmt.Sprintf("%s: covariance after %d steps", c.ID, k), cov.RawMatrix().Data, slices.Concat(c.CovAfterK[j]...), 1e-9)
-			}
-			// The law at rest is the one that a step does not change.
-			mean, cov = mat.NewVecDense(d, append([]float64{}, c.StationaryMean...)), mat.NewDense(d, d, slices.Concat(c.StationaryCov...))
-			m.advance(mean, cov)
-			testvalues.NearOne(t, c.ID+": mean at rest", mean.RawVector().Data, c.StationaryMean, 1e-9)
-			testvalues.NearOne(t, c.ID+": covariance at rest", cov.RawMatrix().Data, slices.Concat(c.StationaryCov...), 1e-9)
+				// The law at rest is the one that a step does not change.
+				mean, cov = mat.NewVecDense(d, append([]float64{}, c.StationaryMean...)), mat.NewDense(d, d, slices.Concat(c.StationaryCov...))
+				m.advance(mean, cov)
+				testvalues.NearOne(t, "mean at rest", mean.RawVector().Data, c.StationaryMean, 1e-9)
+				testvalues.NearOne(t, "covariance at rest", cov.RawMatrix().Data, slices.Concat(c.StationaryCov...), 1e-9)
+
+				var eigen mat.EigenSym
+				r := affineOf(d, got[2*i+1]).r
+				symmetric := mat.NewSymDense(d, nil)
+				for j := range d {
+					for k := range j + 1 {
+						symmetric.SetSym(j, k, (r.At(j, k)+r.At(k, j))/2)
+					}
+				}
+				if !eigen.Factorize(symmetric, false) {
+					t.Fatal("no eigenvalues")
+				}
+				testvalues.NearNumber(t, "steepest factor at the threshold", slices.Min(eigen.Values(nil)), -1, 1e-9)
+			})
 		}
 	})
 }
 
-// The variance at rest on N(0, σ²) in both forms; in one dimension it is N²/(1−R²).
+// atRest is the variance at rest of x' = Rx + Nz in one dimension, N²/(1−R²), and R, its correlation from step to step.
+func atRest(steps []float64) (variance, correlation float64) {
+	m := affineOf(1, steps)
+	r, n := m.r.At(0, 0), m.n.At(0, 0)
+	return n * n / (1 - r*r), r
+}
+
+// The variance at rest on N(0, σ²) in both forms, at a temperature, and the correlation and the threshold.
 func TestStationaryVariance(t *testing.T) {
 	var cases []struct {
-		ID                      string
-		Sigma, Step, Eps, Alpha float64
+		ID                          string
+		Sigma, Step, Eps, Alpha     float64
+		Temperature, Tempered, Lag1 float64
+		ThresholdEps                float64 `json:"threshold_eps"`
+		ThresholdAlpha              float64 `json:"threshold_alpha"`
 	}
 	testvalues.Read(t, "stationary.json", &cases)
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
 		got := testvalues.Run(t, b, func(g *graph.Graph) []*sampler.Node {
 			var out []*sampler.Node
 			for _, c := range cases {
-				one := moments{Mu: []float64{0}, Sigma: [][]float64{{c.Sigma * c.Sigma}}}
-				for _, form := range []string{"eps", "alpha"} {
-					one.Form = form
-					s := one.sampler(c.Step, 1)
-					x, z := probes(1)
-					out = append(out, step(s, one.score(t), graph.Const(g, x), graph.Const(g, z), schedule(t, s).Rows[0]))
+				score := moments{Mu: []float64{0}, Sigma: [][]float64{{c.Sigma * c.Sigma}}}.score(t)
+				for _, s := range []sampler.Langevin{
+					{StepSize: c.Step}, {Alpha: c.Step}, {StepSize: c.Step, Temperature: c.Temperature}, {StepSize: c.ThresholdEps}, {Alpha: c.ThresholdAlpha},
+				} {
+					out = append(out, stepAll(t, g, 1, s, score))
 				}
 			}
 			return out
 		})
-		variance := func(steps []float64) []float64 {
-			m := affineOf(1, steps)
-			r, n := m.r.At(0, 0), m.n.At(0, 0)
-			return []float64{n * n / (1 - r*r)}
-		}
 		for i, c := range cases {
-			testvalues.NearOne(t, c.ID+": ε form", variance(got[2*i]), []float64{c.Eps}, 1e-9)
-			testvalues.NearOne(t, c.ID+": α form", variance(got[2*i+1]), []float64{c.Alpha}, 1e-9)
+			testvalues.Case(t, c.ID, func(t *testing.T) {
+				eps, correlation := atRest(got[5*i])
+				alpha, _ := atRest(got[5*i+1])
+				tempered, _ := atRest(got[5*i+2])
+				testvalues.NearNumber(t, "ε form", eps, c.Eps, 1e-9)
+				testvalues.NearNumber(t, "α form", alpha, c.Alpha, 1e-9)
+				testvalues.NearNumber(t, "at the temperature", tempered, c.Tempered, 1e-9)
+				testvalues.NearNumber(t, "correlation", correlation, c.Lag1, 1e-9)
+				for k, form := range []string{"ε", "α"} {
+					_, r := atRest(got[5*i+3+k])
+					testvalues.NearNumber(t, "factor at the threshold, "+form+" form", r, -1, 1e-9)
+				}
+			})
+		}
+	})
+}
+
+// The two pairs of drift and noise have their listed variances at rest. The mixed pairs are what the same chains are at
+// another temperature: (ε, √ε) at ½, with half the variance, and (ε/2, √(2ε)) at 2, with double.
+func TestPairing(t *testing.T) {
+	var cases []struct {
+		ID                          string
+		Std, Step                   float64
+		Eps, Alpha, Halved, Doubled float64
+	}
+	testvalues.Read(t, "pairing.json", &cases)
+	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
+		got := testvalues.Run(t, b, func(g *graph.Graph) []*sampler.Node {
+			var out []*sampler.Node
+			for _, c := range cases {
+				score := moments{Mu: []float64{0}, Sigma: [][]float64{{c.Std * c.Std}}}.score(t)
+				for _, s := range []sampler.Langevin{
+					{StepSize: c.Step}, {Alpha: c.Step}, {StepSize: c.Step, Temperature: 0.5}, {Alpha: c.Step, Temperature: 2},
+				} {
+					out = append(out, stepAll(t, g, 1, s, score))
+				}
+			}
+			return out
+		})
+		for i, c := range cases {
+			testvalues.Case(t, c.ID, func(t *testing.T) {
+				for k, want := range []float64{c.Eps, c.Alpha, c.Halved, c.Doubled} {
+					variance, _ := atRest(got[4*i+k])
+					testvalues.NearNumber(t, []string{"(ε, √2ε)", "(α/2, √α)", "(ε, √ε)", "(ε/2, √2ε)"}[k], variance, want, 1e-9)
+				}
+			})
 		}
 	})
 }
@@ -207,18 +277,20 @@ func TestAnnealedMomentsInClosedForm(t *testing.T) {
 			return out
 		})
 		for _, c := range cases {
-			mean, cov := mat.NewVecDense(1, []float64{c.X0}), mat.NewDense(1, 1, nil)
-			for level := range c.Levels {
-				m := affineOf(1, got[level])
-				for range c.Each {
-					m.advance(mean, cov)
+			testvalues.Case(t, c.ID, func(t *testing.T) {
+				mean, cov := mat.NewVecDense(1, []float64{c.X0}), mat.NewDense(1, 1, nil)
+				for level := range c.Levels {
+					m := affineOf(1, got[level])
+					for range c.Each {
+						m.advance(mean, cov)
+					}
+					name := fmt.Sprintf("level %d", level)
+					testvalues.NearOne(t, name+": mean", mean.RawVector().Data, c.Mean[level:level+1], 1e-9)
+					testvalues.NearOne(t, name+": variance", cov.RawMatrix().Data, c.Var[level:level+1], 1e-9)
 				}
-				name := fmt.Sprintf("%s: level %d", c.ID, level)
-				testvalues.NearOne(t, name+": mean", mean.RawVector().Data, c.Mean[level:level+1], 1e-9)
-				testvalues.NearOne(t, name+": variance", cov.RawMatrix().Data, c.Var[level:level+1], 1e-9)
-			}
-			affineOf(1, got[c.Levels]).advance(mean, cov)
-			testvalues.NearOne(t, c.ID+": mean, denoised", mean.RawVector().Data, []float64{c.Denoised}, 1e-9)
+				affineOf(1, got[c.Levels]).advance(mean, cov)
+				testvalues.NearOne(t, "mean, denoised", mean.RawVector().Data, []float64{c.Denoised}, 1e-9)
+			})
 			got = got[c.Levels+1:]
 		}
 	})

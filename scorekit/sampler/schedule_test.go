@@ -36,36 +36,38 @@ func TestLadder(t *testing.T) {
 	}
 	testvalues.Read(t, "geometric.json", &cases)
 	for _, c := range cases {
-		got := schedule(t, sampler.AnnealedLangevin{Max: c.First, Min: c.Last, Levels: c.Levels, StepsPerLevel: 1, StepSize: c.Eps})
-		if !slices.Equal(got.Columns, []string{"sigma", "step", "noise"}) {
-			t.Errorf("columns %v", got.Columns)
-		}
-		if len(got.Rows) != c.Levels {
-			t.Fatalf("%s: %d rows, want %d", c.ID, len(got.Rows), c.Levels)
-		}
-		var sigmas []float64
-		for i, row := range got.Rows {
-			sigmas = append(sigmas, row[0])
-			if i < len(c.Alpha) {
-				testvalues.NearNumber(t, c.ID+": half of α", row[1], c.Alpha[i]/2, 1e-9)
-				testvalues.NearNumber(t, c.ID+": √α", row[2], math.Sqrt(c.Alpha[i]), 1e-9)
+		testvalues.Case(t, c.ID, func(t *testing.T) {
+			got := schedule(t, sampler.AnnealedLangevin{Max: c.First, Min: c.Last, Levels: c.Levels, StepsPerLevel: 1, StepSize: c.Eps})
+			if !slices.Equal(got.Columns, []string{"sigma", "step", "noise"}) {
+				t.Errorf("columns %v", got.Columns)
 			}
-			if i > 0 {
-				testvalues.NearNumber(t, c.ID+": ratio", sigmas[i-1]/row[0], c.Gamma, 1e-9)
+			if len(got.Rows) != c.Levels {
+				t.Fatalf("%d rows, want %d", len(got.Rows), c.Levels)
 			}
-		}
-		if sigmas[0] != c.First || sigmas[c.Levels-1] != c.Last {
-			t.Errorf("%s: ends %v and %v, want %v and %v exactly", c.ID, sigmas[0], sigmas[c.Levels-1], c.First, c.Last)
-		}
-		for i, want := range c.First3 {
-			testvalues.NearNumber(t, c.ID+": level", sigmas[i], want, 1e-9)
-		}
-		for i, want := range c.Last3 {
-			testvalues.NearNumber(t, c.ID+": level from the end", sigmas[c.Levels-len(c.Last3)+i], want, 1e-9)
-		}
-		for i, want := range c.Sigmas {
-			testvalues.NearNumber(t, c.ID+": level", sigmas[i], want, 1e-9)
-		}
+			var sigmas []float64
+			for i, row := range got.Rows {
+				sigmas = append(sigmas, row[0])
+				if i < len(c.Alpha) {
+					testvalues.NearNumber(t, "half of α", row[1], c.Alpha[i]/2, 1e-9)
+					testvalues.NearNumber(t, "√α", row[2], math.Sqrt(c.Alpha[i]), 1e-9)
+				}
+				if i > 0 {
+					testvalues.NearNumber(t, "ratio", sigmas[i-1]/row[0], c.Gamma, 1e-9)
+				}
+			}
+			if sigmas[0] != c.First || sigmas[c.Levels-1] != c.Last {
+				t.Errorf("ends %v and %v, want %v and %v exactly", sigmas[0], sigmas[c.Levels-1], c.First, c.Last)
+			}
+			for i, want := range c.First3 {
+				testvalues.NearNumber(t, "level", sigmas[i], want, 1e-9)
+			}
+			for i, want := range c.Last3 {
+				testvalues.NearNumber(t, "level from the end", sigmas[c.Levels-len(c.Last3)+i], want, 1e-9)
+			}
+			for i, want := range c.Sigmas {
+				testvalues.NearNumber(t, "level", sigmas[i], want, 1e-9)
+			}
+		})
 	}
 	// For these Max·(Min/Max) is off Min by a rounding.
 	for _, top := range []float64{2.9, 5.5, 11, 19} {
@@ -89,6 +91,20 @@ func TestScheduleRows(t *testing.T) {
 	if n := len(schedule(t, sampler.Langevin{StepSize: 1, Steps: 3}).Rows); n != 3 {
 		t.Errorf("%d rows, want 3", n)
 	}
+	alpha := schedule(t, sampler.Langevin{Alpha: 0.04, Temperature: 4, Steps: 2}).Rows
+	if want := [][]float64{{0.02, 0.4}, {0.02, 0.4}}; !slices.EqualFunc(alpha, want, slices.Equal[[]float64]) {
+		t.Errorf("rows %v, want %v: α/2 and √(αT)", alpha, want)
+	}
+	// Adaptation by t^{−0.6}, and then none; pairs of rungs in turn, and the only pair always.
+	if rows := schedule(t, sampler.MALA{Energy: bowl, StepSize: 1, Adapt: 2, Steps: 4}).Rows; rows[0][0] != 1 || rows[1][0] != math.Pow(2, -0.6) || rows[2][0] != 0 || rows[3][0] != 0 {
+		t.Errorf("tuning %v", rows)
+	}
+	for rungs, want := range map[int][][]float64{2: {{0}, {0}, {0}}, 3: {{0}, {1}, {0}}} {
+		rows := schedule(t, sampler.ParallelTempering{Energy: bowl, Betas: []float64{1, 0.5, 0.25}[:rungs], StepSize: 1, Steps: 3}).Rows
+		if !slices.EqualFunc(rows, want, slices.Equal[[]float64]) {
+			t.Errorf("%d rungs: pairs %v, want %v", rungs, rows, want)
+		}
+	}
 	// The levels of Sigmas, each held for StepsPerLevel steps, and one row more to denoise.
 	listed := schedule(t, sampler.AnnealedLangevin{Sigmas: []float64{2, 0.5}, StepsPerLevel: 2, StepSize: 0.25, Denoise: true}).Rows
 	want := [][]float64{{2, 2, 2}, {2, 2, 2}, {0.5, 0.125, 0.5}, {0.5, 0.125, 0.5}, {0.5, 0.25, 0}}
@@ -103,7 +119,12 @@ func TestScheduleRows(t *testing.T) {
 
 func TestImpossibleSettings(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
-	type annealed = sampler.AnnealedLangevin
+	type (
+		annealed  = sampler.AnnealedLangevin
+		mala      = sampler.MALA
+		tempering = sampler.ParallelTempering
+	)
+	flat := func(x *sampler.Node) *sampler.Node { return x }
 	for _, test := range []struct {
 		s    scorekit.Sampler
 		want string
@@ -115,6 +136,32 @@ func TestImpossibleSettings(t *testing.T) {
 		{sampler.Langevin{StepSize: 1, Steps: -1}, "Langevin: -1 steps: must be positive, or 0 for 1,000"},
 		{sampler.Langevin{StepSize: 1, Sigma: -2}, "Langevin: noise level -2: must be positive and finite, or 0 for none"},
 		{sampler.Langevin{StepSize: 1, Sigma: nan}, "Langevin: noise level NaN: must be positive and finite, or 0 for none"},
+		{sampler.Langevin{StepSize: 1, Alpha: 2}, "Langevin: step 1 and alpha 2: only one may be given"},
+		{sampler.Langevin{Alpha: -2}, "Langevin: alpha -2: must be positive and finite"},
+		{sampler.Langevin{Alpha: nan}, "Langevin: alpha NaN: must be positive and finite"},
+		{sampler.Langevin{StepSize: 1, Temperature: -1}, "Langevin: temperature -1: must be positive and finite"},
+		{sampler.GradientAscent{}, "gradient ascent: step 0: must be positive and finite"},
+		{sampler.GradientAscent{StepSize: 1, Steps: -1}, "gradient ascent: -1 steps: must be positive, or 0 for 1,000"},
+		{sampler.GradientAscent{StepSize: 1, Sigma: -2}, "gradient ascent: noise level -2: must be positive and finite, or 0 for none"},
+		{sampler.Underdamped{StepSize: inf}, "underdamped Langevin: step +Inf: must be positive and finite"},
+		{sampler.Underdamped{StepSize: 1, Friction: -1}, "underdamped Langevin: friction -1: must be positive and finite"},
+		{sampler.Underdamped{StepSize: 1, Steps: -1}, "underdamped Langevin: -1 steps: must be positive, or 0 for 1,000"},
+		{sampler.Underdamped{StepSize: 1, Sigma: nan}, "underdamped Langevin: noise level NaN: must be positive and finite, or 0 for none"},
+		{mala{StepSize: 1}, "MALA: Energy and LogDensity: exactly one must be given"},
+		{mala{Energy: bowl, LogDensity: flat, StepSize: 1}, "MALA: Energy and LogDensity: exactly one must be given"},
+		{mala{Energy: bowl}, "MALA: step 0: must be positive and finite"},
+		{mala{Energy: bowl, StepSize: 1, Sigma: -1}, "MALA: noise level -1: must be positive and finite, or 0 for none"},
+		{mala{Energy: bowl, StepSize: 1, Steps: -1}, "MALA: -1 steps: must be positive, or 0 for 1,000"},
+		{mala{Energy: bowl, StepSize: 1, Steps: 5, Adapt: 5}, "MALA: 5 steps of adaptation: must be from 0 to 4, less than all steps"},
+		{mala{Energy: bowl, StepSize: 1, Adapt: -1}, "MALA: -1 steps of adaptation: must be from 0 to 999, less than all steps"},
+		{tempering{Betas: []float64{1, 0.5}, StepSize: 1}, "parallel tempering: Energy and LogDensity: exactly one must be given"},
+		{tempering{Energy: bowl, StepSize: 1}, "parallel tempering: 0 inverse temperatures: must be at least 2"},
+		{tempering{Energy: bowl, Betas: []float64{2, 1}, StepSize: 1}, "parallel tempering: first inverse temperature 2: must be 1"},
+		{tempering{Energy: bowl, Betas: []float64{1, 1}, StepSize: 1}, "parallel tempering: inverse temperature 2, 1: must be positive and below the one before it, 1"},
+		{tempering{Energy: bowl, Betas: []float64{1, 0.5, 0}, StepSize: 1}, "parallel tempering: inverse temperature 3, 0: must be positive and below the one before it, 0.5"},
+		{tempering{Energy: bowl, Betas: []float64{1, nan}, StepSize: 1}, "parallel tempering: inverse temperature 2, NaN: must be positive and below the one before it, 1"},
+		{tempering{Energy: bowl, Betas: []float64{1, 0.5}}, "parallel tempering: step 0: must be positive and finite"},
+		{tempering{Energy: bowl, Betas: []float64{1, 0.5}, StepSize: 1, Steps: -1}, "parallel tempering: -1 steps: must be positive, or 0 for 1,000"},
 		{annealed{Max: 1, Min: 0.1}, "annealed Langevin: step 0: must be positive and finite"},
 		{annealed{Max: 1, Min: 0.1, StepSize: -0.1}, "annealed Langevin: step -0.1: must be positive and finite"},
 		{annealed{Max: 1, Min: 0.1, StepSize: inf}, "annealed Langevin: step +Inf: must be positive and finite"},

@@ -30,8 +30,9 @@ func step(s scorekit.Sampler, score scorekit.Score, x, z *sampler.Node, row []fl
 	return state.X
 }
 
-// One step with listed noise on N(0, σ²I), in both forms with one number for the step: x + εs + √(2ε)z is Langevin's,
-// x + (α/2)s + √α z that of the annealed sampler at its lowest level, and Langevin's again with ε = α/2.
+// One step with listed noise on N(0, σ²I), in both forms with one number for the step: x + εs + √(2ε)z is Langevin's with
+// StepSize, x + (α/2)s + √α z its form with Alpha, that of the annealed sampler at its lowest level, and again the first
+// with ε = α/2.
 func TestOneStep(t *testing.T) {
 	var cases []struct {
 		ID          string
@@ -52,6 +53,7 @@ func TestOneStep(t *testing.T) {
 				for _, s := range []scorekit.Sampler{
 					sampler.Langevin{StepSize: c.Step},
 					sampler.Langevin{StepSize: c.Step / 2},
+					sampler.Langevin{Alpha: c.Step},
 					sampler.AnnealedLangevin{Sigmas: []float64{0.4}, StepSize: c.Step},
 				} {
 					out = append(out, step(s, score, graph.Const(g, c.X), graph.Const(g, c.Z), schedule(t, s).Rows[0]))
@@ -60,15 +62,18 @@ func TestOneStep(t *testing.T) {
 			return out
 		})
 		for i, c := range cases {
-			testvalues.NearOne(t, c.ID+": ε form", got[3*i], slices.Concat(c.Eps...), 1e-9)
-			testvalues.NearOne(t, c.ID+": α form, ε = α/2", got[3*i+1], slices.Concat(c.Alpha...), 1e-9)
-			testvalues.NearOne(t, c.ID+": α form", got[3*i+2], slices.Concat(c.Alpha...), 1e-9)
+			testvalues.Case(t, c.ID, func(t *testing.T) {
+				testvalues.NearOne(t, "ε form", got[4*i], slices.Concat(c.Eps...), 1e-9)
+				testvalues.NearOne(t, "α form, ε = α/2", got[4*i+1], slices.Concat(c.Alpha...), 1e-9)
+				testvalues.NearOne(t, "α form", got[4*i+2], slices.Concat(c.Alpha...), 1e-9)
+				testvalues.NearOne(t, "α form, annealed", got[4*i+3], slices.Concat(c.Alpha...), 1e-9)
+			})
 		}
 	})
 }
 
 // Trajectories that torchebm 0.8.9 records for its LangevinDynamics, x ← x − η∇E + √(2η)·scale·z, from energies: the
-// same step as here, the noise scale put into the listed noise.
+// same step as here at the temperature scale².
 func TestTorchEBM(t *testing.T) {
 	var cases []struct {
 		ID     string
@@ -116,25 +121,56 @@ func TestTorchEBM(t *testing.T) {
 						return graph.Add(graph.Square(graph.AddScalar(graph.Neg(x0), c.Params.A)), valley)
 					}).Score
 				}
-				s := sampler.Langevin{StepSize: c.Step, Steps: len(c.Z)}
+				s := sampler.Langevin{StepSize: c.Step, Temperature: c.NoiseScale * c.NoiseScale, Steps: len(c.Z)}
 				x := graph.Const(g, c.X0)
 				for k, row := range schedule(t, s).Rows {
-					x = step(s, score, x, graph.MulScalar(graph.Const(g, c.Z[k]), c.NoiseScale), row)
+					x = step(s, score, x, graph.Const(g, c.Z[k]), row)
 					out = append(out, x)
 				}
 			}
 			return out
 		})
-		k := 0
 		for _, c := range cases {
-			for i := range c.Z {
-				var want []float64
-				for chain := range c.X0 {
-					want = append(want, c.Trajectory[chain][i]...)
+			testvalues.Case(t, c.ID, func(t *testing.T) {
+				for i := range c.Z {
+					var want []float64
+					for chain := range c.X0 {
+						want = append(want, c.Trajectory[chain][i]...)
+					}
+					testvalues.NearOne(t, fmt.Sprintf("step %d", i), got[i], want, 1e-10)
 				}
-				testvalues.NearOne(t, fmt.Sprintf("%s: step %d", c.ID, i), got[k], want, 1e-10)
-				k++
+			})
+			got = got[len(c.Z):]
+		}
+	})
+}
+
+// Steps that blackjax 1.7.1 records for stochastic gradient Langevin dynamics, x + εs + √(2εT) z, here with the exact
+// gradient.
+func TestBlackjaxSGLD(t *testing.T) {
+	var cases []struct {
+		ID                string
+		Mean              []float64
+		Cov               [][]float64
+		X, Z, Position    []float64
+		Step, Temperature float64
+	}
+	testvalues.Read(t, "blackjax_sgld.json", &cases)
+	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
+		got := testvalues.Run(t, b, func(g *graph.Graph) []*sampler.Node {
+			var out []*sampler.Node
+			for _, c := range cases {
+				p, err := density.NewGaussian(c.Mean, c.Cov)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s := sampler.Langevin{StepSize: c.Step, Temperature: c.Temperature}
+				out = append(out, step(s, p.Score, graph.Const(g, [][]float64{c.X}), graph.Const(g, [][]float64{c.Z}), schedule(t, s).Rows[0]))
 			}
+			return out
+		})
+		for i, c := range cases {
+			testvalues.Case(t, c.ID, func(t *testing.T) { testvalues.NearOne(t, "position", got[i], c.Position, 1e-10) })
 		}
 	})
 }

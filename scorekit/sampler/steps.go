@@ -1,0 +1,66 @@
+package sampler
+
+import (
+	"slices"
+
+	"github.com/gomlx/gomlx/pkg/core/graph"
+	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
+
+	"github.com/scorekit/lab/scorekit"
+	"github.com/scorekit/lab/scorekit/random"
+)
+
+// Node is a GoMLX graph node.
+type Node = graph.Node
+
+// constantRows is a schedule of the same row for every step.
+func constantRows(steps int, columns []string, row ...float64) scorekit.Schedule {
+	s := scorekit.Schedule{Columns: columns, Rows: make([][]float64, steps)}
+	for i := range s.Rows {
+		s.Rows[i] = slices.Clone(row)
+	}
+	return s
+}
+
+// move is x + drift·s + noise·z.
+func move(rng *random.Source, x, s, drift, noise *Node) *Node {
+	z := rng.Normal(x.Shape().Dimensions...)
+	return graph.Add(graph.Add(x, graph.Mul(drift, s)), graph.Mul(noise, z))
+}
+
+// levels gives one noise level to every chain, [chains].
+func levels(sigma, x *Node) *Node { return graph.BroadcastToDims(sigma, x.Shape().Dimensions[0]) }
+
+// fixedLevel is what a score at one noise level is given for the points x: nil for level 0.
+func fixedLevel(sigma float64, x *Node) *Node {
+	if sigma == 0 {
+		return nil
+	}
+	return levels(graph.Scalar(x.Graph(), x.DType(), sigma), x)
+}
+
+// scoreAt is the score at one noise level.
+func scoreAt(vars *mlctx.Context, score scorekit.Score, x *Node, sigma float64) *Node {
+	return score(vars, x, fixedLevel(sigma, x))
+}
+
+// noiseless is Tweedie's formula at one noise level, x + σ²s(x, σ), the mean of the noiseless point given the noised x.
+// For level 0 it is x.
+func noiseless(vars *mlctx.Context, score scorekit.Score, x *Node, sigma float64) *Node {
+	if sigma == 0 {
+		return x
+	}
+	return graph.Add(x, graph.MulScalar(scoreAt(vars, score, x, sigma), sigma*sigma))
+}
+
+// sumRows sums over all axes but the first: [n, dims...] → [n].
+func sumRows(x *Node) *Node {
+	return graph.ReduceSum(graph.Reshape(x, x.Shape().Dimensions[0], -1), 1)
+}
+
+// perRow gives a number of each row the rank of x, so that it multiplies rows of it: [n] → [n, 1, ...].
+func perRow(v, x *Node) *Node {
+	ones := slices.Repeat([]int{1}, x.Rank())
+	ones[0] = v.Shape().Dimensions[0]
+	return graph.Reshape(v, ones...)
+}
