@@ -11,7 +11,8 @@ import (
 )
 
 // BitsPerDim returns −log p/(d ln 2), the log-density of a point of d numbers, in nats, as bits per number. It depends on
-// the scale of the data: of c·x it is log₂ c more. For data of integers see [Bins].
+// the scale of the data: of c·x it is log₂ c more. d must be at least 1; for any other the result is NaN or Inf. For data of
+// integers see [Bins].
 func BitsPerDim(logDensity float64, d int) float64 {
 	return -logDensity / (float64(d) * math.Ln2)
 }
@@ -44,7 +45,7 @@ func (b Bins) Validate() error {
 	return nil
 }
 
-// Offset returns log₂(Count/(High−Low)).
+// Offset returns log₂(Count/(High−Low)); it is no finite number for bins that Validate refuses.
 func (b Bins) Offset() float64 { return math.Log2(float64(b.Count) / (b.High - b.Low)) }
 
 // BitsPerDim returns the bits per dimension of a point of d integers from the log-density of it dequantised, in nats.

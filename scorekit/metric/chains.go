@@ -3,6 +3,7 @@ package metric
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/scorekit/lab/scorekit"
 )
@@ -42,7 +43,6 @@ func halves(draws [][]float64) ([][]float64, error) {
 	if chains == 0 {
 		return nil, fmt.Errorf("0 chains: must be at least 1")
 	}
-	same := true
 	for t, row := range draws {
 		if len(row) != chains {
 			return nil, fmt.Errorf("draw %d has %d chains, draw 0 has %d: must be equal", t, len(row), chains)
@@ -51,21 +51,26 @@ func halves(draws [][]float64) ([][]float64, error) {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				return nil, fmt.Errorf("draw %d of chain %d is %v: every value must be finite", t, c, v)
 			}
-			same = same && v == draws[0][0]
 		}
 	}
-	if same {
-		return nil, fmt.Errorf("every value is %v: there must be different ones", draws[0][0])
-	}
 	out := make([][]float64, 0, 2*chains)
+	least, largest := math.Inf(1), math.Inf(-1)
 	for c := range chains {
 		for _, from := range []int{0, len(draws) - half} {
 			values := make([]float64, half)
 			for t := range values {
 				values[t] = draws[from+t][c]
 			}
+			least, largest = min(least, slices.Min(values)), max(largest, slices.Max(values))
 			out = append(out, values)
 		}
+	}
+	if least == largest {
+		return nil, fmt.Errorf("every value of the halves is %v: there must be different ones", least)
+	}
+	// The squares of differences, and their sum, must be numbers.
+	if gap := largest - least; !(gap > 1e-150 && gap < 1e150/float64(len(draws)*chains)) {
+		return nil, fmt.Errorf("values from %v to %v: their squared differences are beyond float64: must be scaled", least, largest)
 	}
 	return out, nil
 }

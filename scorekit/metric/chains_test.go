@@ -147,7 +147,10 @@ func TestImpossibleChains(t *testing.T) {
 		{[][]float64{{}, {}, {}, {}}, "0 chains: must be at least 1"},
 		{[][]float64{{1, 2}, {1, 2}, {1}, {1, 2}}, "draw 2 has 1 chains, draw 0 has 2: must be equal"},
 		{[][]float64{{1}, {2}, {math.NaN()}, {3}}, "draw 2 of chain 0 is NaN: every value must be finite"},
-		{[][]float64{{2, 2}, {2, 2}, {2, 2}, {2, 2}}, "every value is 2: there must be different ones"},
+		{[][]float64{{2, 2}, {2, 2}, {2, 2}, {2, 2}}, "every value of the halves is 2: there must be different ones"},
+		{[][]float64{{1}, {1}, {2}, {1}, {1}}, "every value of the halves is 1: there must be different ones"},
+		{[][]float64{{1e200}, {-1e200}, {2}, {1}}, "values from -1e+200 to 1e+200: their squared differences are beyond float64: must be scaled"},
+		{[][]float64{{1e-160}, {0}, {0}, {0}}, "values from 0 to 1e-160: their squared differences are beyond float64: must be scaled"},
 	} {
 		for who, f := range map[string]func([][]float64) (float64, error){
 			"metric: split R̂: ": metric.SplitRHat, "metric: R̂: ": metric.RHat, "metric: effective sample size: ": metric.EffectiveSampleSize,

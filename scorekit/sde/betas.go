@@ -92,6 +92,9 @@ func Discretize(beta func(t float64) float64, n int) (Discrete, error) {
 	if n < 1 {
 		return Discrete{}, fmt.Errorf("sde: Discretize: %d steps: must be at least 1", n)
 	}
+	if beta == nil {
+		return Discrete{}, fmt.Errorf("sde: Discretize: beta nil: must be a function of time")
+	}
 	betas := make([]float64, n)
 	for i := range betas {
 		t := float64(i+1) / float64(n)

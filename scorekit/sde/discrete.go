@@ -103,8 +103,12 @@ func (d Discrete) list(at func(i int) float64) []float64 {
 }
 
 // Sigma returns the noise level at index t, which need not be an integer: between two indices it is interpolated
-// linearly, and outside of 0 … T−1 it is that of the nearest (diffusers' default).
+// linearly, and outside of 0 … T−1 it is that of the nearest (diffusers' default). It is NaN for NaN, and for a zero value,
+// which Validate refuses.
 func (d Discrete) Sigma(t float64) float64 {
+	if d.Len() == 0 || math.IsNaN(t) {
+		return math.NaN()
+	}
 	sigmas := d.Sigmas()
 	last := float64(len(sigmas) - 1)
 	t = min(max(t, 0), last)
@@ -120,8 +124,11 @@ func (d Discrete) Sigma(t float64) float64 {
 func (d Discrete) Marginal(t float64) Level { return Preserving(d.Sigma(t)) }
 
 // Time returns the index at which [Discrete.Sigma] is sigma, from 0 to T−1: levels outside of the chain's belong to its
-// ends.
+// ends. It is NaN for NaN, and for a zero value, which Validate refuses.
 func (d Discrete) Time(sigma float64) float64 {
+	if d.Len() == 0 || math.IsNaN(sigma) {
+		return math.NaN()
+	}
 	sigmas := d.Sigmas()
 	above := sort.SearchFloat64s(sigmas, sigma)
 	switch {

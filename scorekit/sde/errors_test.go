@@ -114,6 +114,15 @@ func TestImpossibleArguments(t *testing.T) {
 		"A[0][0] = NaN": matrix([][]float64{{nan}}, []float64{0}, 1),
 		"mu[0] = +Inf":  matrix([][]float64{{1}}, []float64{inf}, 1),
 		"A with least eigenvalue -1: must be positive definite":                  matrix([][]float64{{-1}}, []float64{0}, 1),
+		"sde: MatrixOrnsteinUhlenbeck: time -3: must be finite and not negative": second(ou.Mean([]float64{1}, -3)),
+		"sde: MatrixOrnsteinUhlenbeck: start[0] = NaN: must be finite":           second(ou.Mean([]float64{nan}, 1)),
+		"sde: MatrixOrnsteinUhlenbeck: time -1: must be":                         second(ou.Covariance(-1, 2)),
+		"sde: MatrixOrnsteinUhlenbeck: time NaN: must be":                        second(ou.Covariance(1, nan)),
+		"sde: MatrixOrnsteinUhlenbeck: zero value: must be made":                 second(sde.MatrixOrnsteinUhlenbeck{}.Covariance(1, 2)),
+		"sde: SigmasOf: process nil":                                             second(sde.SigmasOf(nil, 3)),
+		"sde: EvenTimes: process nil":                                            second(sde.EvenTimes(nil, 1, 0, 3)),
+		"sde: ExactPath: process nil":                                            second(sde.ExactPath(nil, []float64{0, 1}, nil, nil)),
+		"sde: Discretize: beta nil":                                              second(sde.Discretize(nil, 3)),
 		"start of 2 coordinates: must have 1":                                    second(ou.Mean([]float64{1, 2}, 1)),
 		"sde: MatrixOrnsteinUhlenbeck: zero value":                               second(sde.MatrixOrnsteinUhlenbeck{}.Mean(nil, 1)),
 		"sde: Precondition: dataStd -1: must be positive and finite":             second(sde.Precondition(1, -1)),
@@ -197,5 +206,24 @@ func TestSmallest(t *testing.T) {
 		if p.String() != want {
 			t.Errorf("%q, want %q", p.String(), want)
 		}
+	}
+}
+
+// Functions without an error say in another way that there is nothing to tell.
+func TestNothingToTell(t *testing.T) {
+	none, chain := sde.Discrete{}, must(sde.Linear(10, 1e-4, 0.02))(t)
+	for what, v := range map[string]float64{
+		"zero value's level": none.Sigma(1), "zero value's index": none.Time(1), "level at NaN": chain.Sigma(math.NaN()),
+		"index of NaN": chain.Time(math.NaN()), "state at NaN": chain.Marginal(math.NaN()).Std, "zero value's state": none.Marginal(1).Mean,
+	} {
+		if !math.IsNaN(v) {
+			t.Errorf("%s: %v, want NaN", what, v)
+		}
+	}
+	if mean, cov := (sde.MatrixOrnsteinUhlenbeck{}).Stationary(); mean != nil || cov != nil {
+		t.Errorf("zero value at rest: %v, %v", mean, cov)
+	}
+	if z := sde.StandardNormal(1, -1, 2); len(z) != 0 {
+		t.Errorf("%d rows for -1", len(z))
 	}
 }

@@ -67,13 +67,32 @@ func NewMatrixOrnsteinUhlenbeck(a [][]float64, mu []float64, sigma float64) (Mat
 	return o, nil
 }
 
-// Mean returns the mean at time t ≥ 0 given the start x0, which must have d coordinates.
-func (o MatrixOrnsteinUhlenbeck) Mean(x0 []float64, t float64) ([]float64, error) {
+// check returns an error for a zero value and for times that are not finite or below 0.
+func (o MatrixOrnsteinUhlenbeck) check(times ...float64) error {
 	if len(o.mu) == 0 {
-		return nil, fmt.Errorf("sde: MatrixOrnsteinUhlenbeck: zero value: must be made by NewMatrixOrnsteinUhlenbeck")
+		return fmt.Errorf("sde: MatrixOrnsteinUhlenbeck: zero value: must be made by NewMatrixOrnsteinUhlenbeck")
+	}
+	for _, t := range times {
+		if !(t >= 0) || math.IsInf(t, 0) {
+			return fmt.Errorf("sde: MatrixOrnsteinUhlenbeck: time %v: must be finite and not negative", t)
+		}
+	}
+	return nil
+}
+
+// Mean returns the mean at time t given the start x0. It returns an error for a zero value, unless x0 has d finite
+// coordinates, and unless t is finite and not negative.
+func (o MatrixOrnsteinUhlenbeck) Mean(x0 []float64, t float64) ([]float64, error) {
+	if err := o.check(t); err != nil {
+		return nil, err
 	}
 	if len(x0) != len(o.mu) {
 		return nil, fmt.Errorf("sde: MatrixOrnsteinUhlenbeck: start of %d coordinates: must have %d", len(x0), len(o.mu))
+	}
+	for i, v := range x0 {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("sde: MatrixOrnsteinUhlenbeck: start[%d] = %v: must be finite", i, v)
+		}
 	}
 	away := mat.NewVecDense(len(x0), nil)
 	for i, v := range x0 {
@@ -89,16 +108,23 @@ func (o MatrixOrnsteinUhlenbeck) Mean(x0 []float64, t float64) ([]float64, error
 }
 
 // Covariance returns the covariance of x_t and x_u, t ≤ u, given the start: e^{−A(u−t)} σ²(2A)⁻¹(I − e^{−2At}), row by
-// row. For t = u it is that of x_t. The result is symmetric, and for t > u it is the same with the two exchanged.
-func (o MatrixOrnsteinUhlenbeck) Covariance(t, u float64) [][]float64 {
+// row. For t = u it is that of x_t. The result is symmetric, and for t > u it is the same with the two exchanged. It
+// returns an error for a zero value, and unless both times are finite and not negative.
+func (o MatrixOrnsteinUhlenbeck) Covariance(t, u float64) ([][]float64, error) {
+	if err := o.check(t, u); err != nil {
+		return nil, err
+	}
 	t, u = min(t, u), max(t, u)
 	return rows(o.along(func(rate float64) float64 {
 		return math.Exp(-rate*(u-t)) * o.sigma * o.sigma * -math.Expm1(-2*rate*t) / (2 * rate)
-	}))
+	})), nil
 }
 
-// Stationary returns mean and covariance at rest, μ and σ²(2A)⁻¹.
+// Stationary returns mean and covariance at rest, μ and σ²(2A)⁻¹; both are nil for a zero value.
 func (o MatrixOrnsteinUhlenbeck) Stationary() (mean []float64, covariance [][]float64) {
+	if o.check() != nil {
+		return nil, nil
+	}
 	return slices.Clone(o.mu), rows(o.along(func(rate float64) float64 { return o.sigma * o.sigma / (2 * rate) }))
 }
 

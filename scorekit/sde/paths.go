@@ -7,8 +7,9 @@ import (
 )
 
 // StandardNormal returns n rows of d independent draws from N(0, 1), the noise that a path of n steps needs. The same seed
-// gives the same noise.
+// gives the same noise. An n or d below 1 counts as 0.
 func StandardNormal(seed int64, n, d int) [][]float64 {
+	n, d = max(n, 0), max(d, 0)
 	rng := rand.New(rand.NewPCG(uint64(seed), 0))
 	rows := make([][]float64, n)
 	for i := range rows {
@@ -127,6 +128,9 @@ func checkPath(s SDE, times, start []float64, z [][]float64) error {
 }
 
 func checkTimes(s SDE, times []float64) error {
+	if s == nil {
+		return fmt.Errorf("process nil: must be given")
+	}
 	if err := s.Validate(); err != nil {
 		return err
 	}

@@ -43,6 +43,9 @@ func KarrasSigmas(high, low float64, n int, rho float64) ([]float64, error) {
 // [VP] the variance-preserving grid of Song et al. (2021) and k-diffusion. It returns an error unless n ≥ 1, and for an
 // impossible s.
 func SigmasOf(s SDE, n int) ([]float64, error) {
+	if s == nil {
+		return nil, fmt.Errorf("sde: SigmasOf: process nil: must be given")
+	}
 	first, last := s.Range()
 	times, err := EvenTimes(s, last, first, n)
 	if err != nil {
@@ -58,6 +61,9 @@ func SigmasOf(s SDE, n int) ([]float64, error) {
 // path. A single time is from. It returns an error unless n ≥ 1 and the two are finite, not negative and at most the end
 // of the range of s.
 func EvenTimes(s SDE, from, to float64, n int) ([]float64, error) {
+	if s == nil {
+		return nil, fmt.Errorf("sde: EvenTimes: process nil: must be given")
+	}
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
