@@ -47,7 +47,8 @@ func EvaluateLoss(backend backends.Backend, model Model, objective Objective, da
 		}
 		score := complete(model)
 		exec, err := mlctx.NewExec(backend, vars, func(vars *mlctx.Context, state, x *Node) *Node {
-			loss := objective.Loss(vars, random.New(state, dtype, 1), score, x)
+			var loss *Node
+			naming(objective, func() { loss = objective.Loss(vars, random.New(state, dtype, 1), score, x) })
 			checkLoss(objective, loss, n)
 			mean := graph.ReduceAllMean(loss)
 			return graph.Stack([]*Node{mean, graph.ReduceAllMean(graph.Square(graph.Sub(loss, mean)))}, 0)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/gomlx/gomlx/backends"
 	"github.com/gomlx/gomlx/pkg/core/graph"
@@ -146,10 +147,14 @@ func (t *training) build(vars *mlctx.Context, numbers *Node) *Node {
 		}
 		x := t.data.Batch(vars.In(dataScope), rng, t.batch)
 		checkBatch(x, t.batch, t.data.Shape())
-		loss := t.objective.Loss(vars.In(modelScope), rng, score, x)
-		checkLoss(t.objective, loss, t.batch)
-		mean := graph.ReduceAllMean(loss)
-		gradients := vars.BuildTrainableVariablesGradientsGraph(mean)
+		var mean *Node
+		var gradients []*Node
+		naming(t.objective, func() {
+			loss := t.objective.Loss(vars.In(modelScope), rng, score, x)
+			checkLoss(t.objective, loss, t.batch)
+			mean = graph.ReduceAllMean(loss)
+			gradients = vars.BuildTrainableVariablesGradientsGraph(mean)
+		})
 		if len(gradients) == 0 {
 			panic(fmt.Errorf("model %T has no weights to train", t.model))
 		}
@@ -217,6 +222,21 @@ func checkLoss(objective Objective, loss *Node, n int) {
 	if loss.Rank() != 1 || loss.Shape().Dimensions[0] != n {
 		panic(fmt.Errorf("objective %T returned a loss of shape %v: must be [batch], here [%d]", objective, loss.Shape().Dimensions, n))
 	}
+}
+
+// naming runs f and, where an operation of the model lacks a derivative, says which objective asked for it: another may do
+// without.
+func naming(objective Objective, f func()) {
+	defer func() {
+		r := recover()
+		if err, ok := r.(error); ok && strings.HasPrefix(err.Error(), "autodiff: ") {
+			panic(fmt.Errorf("objective %T: %w", objective, err))
+		}
+		if r != nil {
+			panic(r)
+		}
+	}()
+	f()
 }
 
 func checkBatch(x *Node, n int, shape []int) {
@@ -322,7 +342,7 @@ func (e *NonFiniteError) Error() string {
 	if e.Step > 1 {
 		kept = fmt.Sprintf("the weights of step %d are kept", e.Step-1)
 	}
-	return fmt.Sprintf("step %d: loss %v with gradient norm %v: both must be finite; %s (a smaller learning rate, WithClipNorm, or standardised data may help)",
+	return fmt.Sprintf("step %d: loss %v with gradient norm %v: both must be finite; %s (look for examples that are not finite, or that the objective has no loss for; else a smaller learning rate, WithClipNorm, or standardised data may help)",
 		e.Step, e.Loss, e.GradientNorm, kept)
 }
 

@@ -31,7 +31,8 @@ func JVP(s, x, v *Node) *Node {
 }
 
 // HVP adds the Hessian-vector product ∇ₓ(∇ₓlog p(x) · v) of each row to the graph. logp is [batch]; x, v and the
-// result are [batch, dims...]. v counts as a constant. Rows must not influence one another.
+// result are [batch, dims...]. v counts as a constant. Rows must not influence one another. (The table of shapes in
+// "Score Matching", §4.1, has p where log p is meant.)
 //
 // It panics with an error, as graph functions do, if the shapes do not fit or an operation has no second derivative.
 func HVP(logp, x, v *Node) *Node {

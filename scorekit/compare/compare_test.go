@@ -187,6 +187,10 @@ func TestMarkdown(t *testing.T) {
 func TestErrors(t *testing.T) {
 	be, p := testbackend.Go(t), line(t, 1)
 	good := compare.Study{Model: small, Data: p}
+	kinked, err := density.NewLaplace([]float64{0}, []float64{1})
+	if err != nil {
+		t.Fatal(err)
+	}
 	workload := func(d int) (scorekit.Model, scorekit.Data, error) { return small, p, nil }
 	study := func(change func(s *compare.Study), entries ...compare.Entry) error {
 		s := good
@@ -203,6 +207,7 @@ func TestErrors(t *testing.T) {
 		"compare: Objectives: no objectives: there must be at least one":                           study(same),
 		"compare: Objectives: model <nil>, data density.Gaussian: both must be given":              study(func(s *compare.Study) { s.Model = nil }, implicit),
 		"compare: Objectives: model net.MLP, data <nil>: both must be given":                       study(func(s *compare.Study) { s.Data = nil }, implicit),
+		"compare: Objectives: truth: scorekit: Evaluate: density: Laplace":                         study(func(s *compare.Study) { s.Truth, s.Sigma = kinked, 1 }, implicit),
 		"compare: Objectives: sigma NaN: must be finite and not negative":                          study(func(s *compare.Study) { s.Sigma = math.NaN() }, implicit),
 		"compare: Objectives: 1 examples: must be at least 2, or 0 for 4,096":                      study(func(s *compare.Study) { s.Examples = 1 }, implicit),
 		`compare: Objectives: entry 1: name "implicit" is taken: must differ from the others`:      study(same, implicit, implicit),

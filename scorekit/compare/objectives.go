@@ -51,6 +51,9 @@ func Objectives(ctx context.Context, backend backends.Backend, study Study, entr
 	if err := study.check(entries); err != nil {
 		return nil, fmt.Errorf("compare: Objectives: %w", err)
 	}
+	if err := study.checkTruth(backend); err != nil {
+		return nil, fmt.Errorf("compare: Objectives: truth: %w", err)
+	}
 	var table Table
 	for _, e := range entries {
 		r, err := study.run(ctx, backend, e, options)
@@ -73,6 +76,27 @@ func (s Study) check(entries []Entry) error {
 		return fmt.Errorf("%d examples: must be at least 2, or 0 for 4,096", s.Examples)
 	}
 	return checkEntries(entries)
+}
+
+// checkTruth asks the truth for its score once, so that it is not found to have none after hours of training.
+func (s Study) checkTruth(backend backends.Backend) error {
+	if s.Truth == nil {
+		return nil
+	}
+	points, err := s.points(backend, 2)
+	if err != nil {
+		return err
+	}
+	_, err = scorekit.Evaluate(backend, s.Truth, points, s.level()...)
+	return err
+}
+
+// level is the noise level that scores are given: none for 0.
+func (s Study) level() []float64 {
+	if s.Sigma == 0 {
+		return nil
+	}
+	return []float64{s.Sigma}
 }
 
 // Seeds of the fresh examples; training has its own, from its options.
@@ -101,11 +125,7 @@ func (s Study) run(ctx context.Context, backend backends.Backend, e Entry, optio
 	if err != nil {
 		return Result{}, err
 	}
-	var sigma []float64
-	if s.Sigma > 0 {
-		sigma = []float64{s.Sigma}
-	}
-	f, err := metric.FisherDivergence(backend, s.Truth, t.fitted, points, sigma...)
+	f, err := metric.FisherDivergence(backend, s.Truth, t.fitted, points, s.level()...)
 	if err != nil {
 		return Result{}, err
 	}

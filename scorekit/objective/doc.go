@@ -15,12 +15,15 @@
 //	NonNegative          ½‖w⊙s‖² + 2w·s + Σw²∂s/∂x      data that begin with a jump at an end, w the distance from it
 //	Denoising            ½‖s(x + σz) + z/σ‖²            the score of noised data: no second derivatives, any d
 //	MultiNoise           Denoising over a range of σ    what a sampler that starts from noise needs
+//	Contrastive          E(x) − E(x⁻), x⁻ from chains   an energy by its likelihood: also what lies between and beyond the data
 //
 // Explicit, Implicit, ImplicitHutchinson and the sliced losses have the same minimiser, the score of the data, and their
 // expectations differ by one number for all scores; NonNegative has it too, by another weight. ExplicitKDE, Denoising and
-// MultiNoise learn the score of the data with noise added.
+// MultiNoise learn the score of the data with noise added. Contrastive is no J and has no ½: its gradient is that of the
+// negative log-likelihood, and with one short step from the data that of Implicit times the step.
 //
 // Files: explicit.go (Explicit), explicitkde.go (ExplicitKDE), implicit.go (Implicit, ImplicitHutchinson), sliced.go
 // (Sliced, SlicedVR), nonnegative.go (NonNegative), denoising.go (one noise level), multinoise.go (many), levels.go (which
-// they are), points.go (what all share: checks and sums over a point).
+// they are), contrastive.go (Contrastive), contrastivechains.go (its chains and their buffer), points.go (what all share:
+// checks and sums over a point).
 package objective

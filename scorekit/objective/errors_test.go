@@ -16,6 +16,7 @@ import (
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/autodiff"
 	"github.com/scorekit/lab/scorekit/density"
+	"github.com/scorekit/lab/scorekit/kde"
 	"github.com/scorekit/lab/scorekit/net"
 	"github.com/scorekit/lab/scorekit/objective"
 	"github.com/scorekit/lab/scorekit/random"
@@ -118,9 +119,15 @@ func TestFitRefuses(t *testing.T) {
 	}
 }
 
-// every is one of each objective, with the name that its errors start with.
-func every() map[string]scorekit.Objective {
+// every is one of each objective for points of d numbers, with the name that its errors start with.
+func every(t *testing.T, d int) map[string]scorekit.Objective {
+	t.Helper()
+	estimate, err := kde.New([][]float64{make([]float64, d)}, kde.Gaussian, kde.Fixed(1))
+	if err != nil {
+		t.Fatal(err)
+	}
 	return map[string]scorekit.Objective{
+		"explicit KDE objective":        objective.ExplicitKDE{Target: estimate},
 		"explicit objective":            objective.Explicit{Target: scorekit.Score(testvalues.Ignoring(graph.Neg))},
 		"implicit objective":            objective.Implicit{},
 		"implicit Hutchinson objective": objective.ImplicitHutchinson{Probes: 1},
@@ -165,7 +172,7 @@ func TestEveryObjectiveRefusesBadData(t *testing.T) {
 		t.Fatal(err)
 	}
 	narrow := scorekit.Score(testvalues.Ignoring(func(x *objective.Node) *objective.Node { return graph.SliceAxis(x, 1, graph.AxisElem(0)) }))
-	for who, o := range every() {
+	for who, o := range every(t, 2) {
 		for _, value := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 			data := filled{[]int{2}, value}
 			var nonFinite *scorekit.NonFiniteError
@@ -186,6 +193,8 @@ func TestEveryObjectiveRefusesBadData(t *testing.T) {
 				t.Errorf("%s, EvaluateLoss with points of shape %v: error %v", who, shape, err)
 			}
 		}
+	}
+	for who, o := range every(t, 3) {
 		_, err := graph.ExecOnce(b, func(x *objective.Node) *objective.Node {
 			return o.Loss(nil, random.New(graph.ConstTensor(x.Graph(), seed), x.DType(), 1), narrow, x)
 		}, [][]float64{{1, 2, 3}, {4, 5, 6}})
@@ -209,6 +218,70 @@ func TestImplicitRefusesManyDimensions(t *testing.T) {
 		if _, err := scorekit.Fit(context.Background(), testbackend.Go(t), net.MLP{}, test.objective, filled{[]int{28, 28}, 1}); err == nil || err.Error() != test.want {
 			t.Errorf("error %v, want %s", err, test.want)
 		}
+	}
+}
+
+// A target that cannot be one is named, whatever is wrong with it.
+func TestExplicitTargets(t *testing.T) {
+	b := testbackend.Go(t)
+	p, err := density.Isotropic([]float64{0, 0}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fitted, err := scorekit.Fit(context.Background(), b, net.MLP{Hidden: []int{2}}, objective.Implicit{}, p, scorekit.WithSteps(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, err := density.Isotropic([]float64{0}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, target := range map[string]scorekit.Model{
+		"scorekit: Fit: explicit objective: target *scorekit.Fitted: its weights are not given to the objective": fitted,
+		"scorekit: Fit: explicit objective: target net.MLP: must be a score that needs no weights":               net.MLP{},
+		"scorekit: Fit: explicit objective: target: density: Gaussian: points of shape":                          line,
+	} {
+		if _, err := scorekit.Fit(context.Background(), b, net.MLP{}, objective.Explicit{Target: target}, p); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+}
+
+// ownLevels is a distribution of levels of a user's own.
+type ownLevels func(rng *random.Source, n int) *objective.Node
+
+func (ownLevels) Validate() error { return nil }
+
+func (l ownLevels) Draw(_ *mlctx.Context, rng *random.Source, n int) *objective.Node {
+	return l(rng, n)
+}
+
+// Levels of a user's own that are not [batch], or not positive, are an error and no training.
+func TestOwnLevels(t *testing.T) {
+	for want, levels := range map[string]ownLevels{
+		"multi-noise objective: levels objective_test.ownLevels gave (Float32)[4 1] for 4 examples of Float32: must be [batch]": func(rng *random.Source, n int) *objective.Node { return rng.Uniform(n, 1) },
+		"multi-noise objective: levels objective_test.ownLevels gave nil for 4 examples":                                        func(*random.Source, int) *objective.Node { return nil },
+		"multi-noise objective: levels objective_test.ownLevels gave (Int32)[4]":                                                func(rng *random.Source, n int) *objective.Node { return rng.Int(3, n) },
+		"step 1: loss NaN": func(rng *random.Source, n int) *objective.Node { return graph.Neg(rng.Uniform(n)) },
+	} {
+		_, err := scorekit.Fit(context.Background(), testbackend.Go(t), net.MLP{Hidden: []int{2}}, objective.MultiNoise{Levels: levels},
+			filled{[]int{2}, 1}, scorekit.WithBatch(4), scorekit.WithSteps(1))
+		if err == nil || !strings.HasPrefix(err.Error(), "scorekit: Fit: "+want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+}
+
+// A layer without the derivatives that an objective takes is an error that names the objective too.
+func TestLayerWithoutSecondDerivative(t *testing.T) {
+	pooled := scorekit.Score(func(vars *mlctx.Context, x, _ *objective.Node) *objective.Node {
+		w := vars.VariableWithValue("w", float32(1)).ValueGraph(x.Graph())
+		image := graph.InsertAxes(graph.Mul(w, graph.Square(x)), -1)
+		return graph.Add(x, graph.Reshape(graph.MaxPool(image).Window(3).Strides(1).PadSame().Done(), x.Shape().Dimensions...))
+	})
+	_, err := scorekit.Fit(context.Background(), testbackend.Go(t), pooled, objective.Implicit{}, filled{[]int{4, 4}, 1}, scorekit.WithSteps(1), scorekit.WithBatch(2))
+	if err == nil || !strings.HasPrefix(err.Error(), "scorekit: Fit: objective objective.Implicit: autodiff: gradient of ") {
+		t.Errorf("error %v", err)
 	}
 }
 

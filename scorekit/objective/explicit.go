@@ -2,6 +2,7 @@ package objective
 
 import (
 	"fmt"
+	"runtime"
 
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
@@ -28,10 +29,13 @@ type Explicit struct {
 
 var _ scorekit.Objective = Explicit{}
 
-// Validate returns an error if there is no target, or the target's own.
+// Validate returns an error if there is no target, for a trained model, and the target's own.
 func (e Explicit) Validate() error {
-	if e.Target == nil {
+	switch e.Target.(type) {
+	case nil:
 		return fmt.Errorf("explicit objective: target nil: must be a known score")
+	case *scorekit.Fitted:
+		return fmt.Errorf("explicit objective: target %T: its weights are not given to the objective: must be a score without weights", e.Target)
 	}
 	if v, ok := e.Target.(scorekit.Validator); ok {
 		if err := v.Validate(); err != nil {
@@ -47,9 +51,26 @@ func (e Explicit) Loss(vars *mlctx.Context, _ *random.Source, score scorekit.Sco
 	const who = "explicit objective"
 	checkPoints(who, x)
 	x = differentiable(x)
-	known := e.Target.Score(nil, x, nil)
+	known := e.known(x)
 	if !known.Shape().Equal(x.Shape()) {
 		panic(fmt.Errorf("%s: target's score of shape %s for points of shape %s: must be equal", who, known.Shape(), x.Shape()))
 	}
 	return ofFinite(x, halfSquare(graph.Sub(ask(who, score, vars, x, nil), known)))
+}
+
+// known is the target's score. What goes wrong in it is said to be the target's, and so is that it has weights: it is given
+// none.
+func (e Explicit) known(x *Node) *Node {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case runtime.Error:
+			panic(fmt.Errorf("explicit objective: target %T: must be a score that needs no weights and no noise level: %w", e.Target, r))
+		case error:
+			panic(fmt.Errorf("explicit objective: target: %w", r))
+		default:
+			panic(r)
+		}
+	}()
+	return e.Target.Score(nil, x, nil)
 }

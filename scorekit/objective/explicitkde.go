@@ -48,6 +48,10 @@ import (
 // sums is not the ratio of their means, an error of order 1/m, and a point whose own centre is missing is told to go to
 // another.
 //
+// With the kernels that end, kde.Biweight and kde.Triweight, ∇log q grows without bound towards the edge of the last
+// kernel, so that the loss has a mean but no variance: its standard error, as EvaluateLoss gives it, tells nothing. The
+// gradients have one.
+//
 // The score is given no noise level.
 type ExplicitKDE struct {
 	Target  kde.Estimate // the estimate of the data
@@ -84,5 +88,5 @@ func (e ExplicitKDE) Loss(vars *mlctx.Context, rng *random.Source, score scoreki
 	}
 	points := differentiable(q.Batch(vars, rng, x.Shape().Dimensions[0]))
 	target := graph.StopGradient(q.Score(vars, points, nil))
-	return halfSquare(graph.Sub(ask(who, score, vars, points, nil), target))
+	return ofFinite(x, halfSquare(graph.Sub(ask(who, score, vars, points, nil), target)))
 }

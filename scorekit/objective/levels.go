@@ -16,8 +16,9 @@ import (
 // Levels is a distribution of noise levels for [MultiNoise]: standard deviations, in the units of the data.
 type Levels interface {
 	scorekit.Validator
-	// Draw adds the levels of n examples to the graph, [n], of rng's dtype. vars is what Loss was given: what must
-	// last from step to step, such as a count of the steps, is kept in it.
+	// Draw adds the levels of n examples to the graph, [n], of rng's dtype, all positive: for any other the loss is
+	// NaN, at which training stops. vars is what Loss was given: what must last from step to step, such as a count of
+	// the steps, is kept in it.
 	Draw(vars *mlctx.Context, rng *random.Source, n int) *Node
 }
 

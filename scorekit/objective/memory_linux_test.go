@@ -26,9 +26,9 @@ const memoryRun = "SCOREKIT_TEST_MEMORY"
 
 // The memory that one training step of Implicit takes, its loss and gradient, grows with d and not with d². Four times
 // the dimension took 4.0 times as much on pure Go, for a score as for an energy, and 3.0 times on XLA, which keeps more
-// that does not depend on d. What a pass leaves behind is as wide as the hidden layers, here 32; where each also left one
-// array of the size of the points, [batch, d], it was 6.8 and 5.8 times on pure Go and 3.9 on XLA. Each step runs in a
-// process of its own, whose peak is counted from the end of compiling.
+// that does not depend on d. What a pass leaves behind is as wide as the hidden layers, here 32. If
+// each also left one array of the size of the points, [batch, d], it would be 6.8 and 5.8 times on pure Go and 3.9 on
+// XLA. Each step runs in a process of its own, whose peak is counted from the end of compiling.
 func TestImplicitMemoryGrowsWithTheDimension(t *testing.T) {
 	if asked := os.Getenv(memoryRun); asked != "" {
 		measureMemory(t, asked)

@@ -92,7 +92,15 @@ func (m MultiNoise) Loss(vars *mlctx.Context, rng *random.Source, score scorekit
 	const who = "multi-noise objective"
 	checkPoints(who, x)
 	sigma := m.levels().Draw(vars, rng, x.Shape().Dimensions[0])
+	if n := x.Shape().Dimensions[0]; sigma == nil || sigma.Rank() != 1 || sigma.Shape().Dimensions[0] != n || sigma.DType() != x.DType() {
+		got := "nil"
+		if sigma != nil {
+			got = sigma.Shape().String()
+		}
+		panic(fmt.Errorf("%s: levels %T gave %s for %d examples of %s: must be [batch] of the same dtype", who, m.levels(), got, n, x.DType()))
+	}
 	loss := denoise(who, vars, rng, score, x, sigma)
+	loss = spoilt(graph.InsertAxes(graph.LessOrEqual(sigma, graph.ZerosLike(sigma)), -1), loss)
 	switch m.Weighting {
 	case Plain:
 		loss = graph.Div(loss, graph.Square(sigma))

@@ -35,9 +35,8 @@ import (
 // stops at such a step with a [scorekit.NonFiniteError].
 //
 // With Probes = 0 the slopes are exact and take one reverse pass for each of the d numbers of a point, as in
-// [Implicit]; with k probes their sum is the mean of vⱼᵀ(∂s/∂x)(w²⊙vⱼ), E[vvᵀ] = I, in k passes. Points
-// of more than 256 numbers need probes. Rows must not influence
-// one another. The score is given no noise level. x is [batch, dims...].
+// [Implicit]; with k probes their sum is the mean of vⱼᵀ(∂s/∂x)(w²⊙vⱼ), E[vvᵀ] = I, in k passes. Points of more than 256
+// numbers need probes. Rows must not influence one another. The score is given no noise level. x is [batch, dims...].
 type NonNegative struct {
 	Origin float64        // o, in the units of the data; 0 is Hyvärinen's half-line
 	Probes int            // k; 0 means exact

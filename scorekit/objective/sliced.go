@@ -19,7 +19,7 @@ import (
 // dimension. The variance comes from both terms; [SlicedVR] has that of the first alone.
 //
 // The forms with 2vᵀ(∂s/∂x)v + (vᵀs)² are twice this. A form without the Jacobian, E[2vᵀs + (vᵀs)²], is sometimes
-// printed (Lecture 02: Score Matching, eq. 10); it is wrong: its mean over v is ‖s‖², which s = 0 minimises whatever
+// printed ("Lecture 02: Score Matching", eq. 10); it is wrong: its mean over v is ‖s‖², which s = 0 minimises whatever
 // the data.
 //
 // Rows must not influence one another. The score is given no noise level. x is [batch, dims...].
