@@ -11,7 +11,7 @@ type DivergedError struct {
 	Largest  float64 // the largest |x| after that step; +Inf when a value was Inf or NaN
 	Before   float64 // the largest |x| before it
 	Limit    float64 // the largest |x| allowed
-	StepSize float64 // the number in the column "step" of the schedule's row of that step; 0 if it has none
+	StepSize float64 // the number in the column "step" of the schedule's row of that step, not the setting; 0 if it has none
 }
 
 // Suggested returns a step size to try in place of StepSize, or 0 if that is 0.
@@ -24,7 +24,8 @@ type DivergedError struct {
 //
 // For underdamped dynamics the bound is 2h√g/(1 + g), so that the suggestion is shorter than it need be.
 //
-// For a sampler whose step changes along its schedule, scale its setting by Suggested()/StepSize.
+// StepSize need not be the number that the sampler was set up with, which may mean another one (the α of a Langevin sampler,
+// 2ε) or change along the schedule (an annealed one's): scale the setting by Suggested()/StepSize.
 func (e *DivergedError) Suggested() float64 {
 	stable := e.StepSize
 	if g := e.Largest / e.Before; g > 1 && g <= 100 {
@@ -33,11 +34,16 @@ func (e *DivergedError) Suggested() float64 {
 	return stable / 10
 }
 
-// Error names the step, the largest |x| at it and before it, and the step size to try.
+// Error names the step, the largest |x| at it and before it, and by how much to shorten the setting of the step. Chains that
+// were not finite before the step that is named began so: because of their starting points, or because the sampler made them
+// NaN where their score or log p is no number.
 func (e *DivergedError) Error() string {
 	advice := "a look at the score there may help"
-	if e.StepSize > 0 && !math.IsInf(e.StepSize, 0) {
-		advice = fmt.Sprintf("the step size was %.3g there: try %.2g, or look at the score", e.StepSize, e.Suggested())
+	switch {
+	case math.IsInf(e.Before, 1) || math.IsNaN(e.Before):
+		advice = "the chains began so: look at the starting points, and at the score and any log p or energy there"
+	case e.StepSize > 0 && !math.IsInf(e.StepSize, 0):
+		advice = fmt.Sprintf("shorten the step to 1/%.0f of its setting, or look at the score", e.StepSize/e.Suggested())
 	}
 	return fmt.Sprintf("diverged at step %d: the largest |x| is %.4g, after %.4g at the step before: must stay below %.4g (%s)",
 		e.Step, e.Largest, e.Before, e.Limit, advice)

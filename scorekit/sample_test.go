@@ -130,7 +130,7 @@ func TestDivergenceNamesTheStep(t *testing.T) {
 		if diverged.Step != 3 || diverged.Largest < 1.2e6 || diverged.Largest > 1.5e6 || diverged.Before < 1.1e5 || diverged.Before > 1.3e5 {
 			t.Errorf("diverged %+v", diverged)
 		}
-		wantError(t, err, "scorekit: Sample: diverged at step 3: the largest |x| is 1.", "after 1.2", "the step size was 12 there: try 0.2,")
+		wantError(t, err, "scorekit: Sample: diverged at step 3: the largest |x| is 1.", "after 1.2", "shorten the step to 1/60 of its setting, or look at the score")
 		if d == nil || d.Largest != diverged.Before {
 			t.Errorf("the result is not the state before the divergence: %+v", d)
 		}
@@ -186,12 +186,23 @@ func TestSuggestedStep(t *testing.T) {
 	} {
 		within(t, fmt.Sprintf("suggestion for %+v", c.e), c.e.Suggested(), c.want, 1e-15)
 	}
+	be := testbackend.Go(t)
 	without := scorekit.DivergedError{Step: 3, Largest: 11, Before: 1, Limit: 10}
 	wantError(t, &without, "diverged at step 3: the largest |x| is 11, after 1 at the step before: must stay below 10 (a look at the score there may help)")
+	// The numbers of the row need not be those of the setting: α = 6 is ε = 3, and the first step here is 5,000 times StepSize.
+	// The growth, ε/v − 1 with v = 1 and 1 + 10², says that 2/3 and 2/49.5 of it would be stable.
+	for want, s := range map[string]scorekit.Sampler{
+		"(shorten the step to 1/15 of its setting, or look at the score)": sampler.Langevin{Alpha: 6, Steps: 400},
+		"(shorten the step to 1/24":                                       sampler.AnnealedLangevin{Max: 10, Min: 0.1, StepSize: 1},
+	} {
+		_, err := scorekit.Sample(background, be, gaussian(t, 1, 0), s, 5)
+		wantError(t, err, want)
+	}
+	atStart := scorekit.DivergedError{Step: 1, Largest: inf, Before: inf, Limit: 10, StepSize: 1}
+	wantError(t, &atStart, "diverged at step 1:", "the chains began so: look at the starting points, and at the score and any log p or energy there")
 
 	// From start to end: variances 1 and 0.01, so that 2/L = 0.02 whatever diverged; with the suggested step the chains come
 	// to rest, with the variance 0.01/0.9 in the steep direction. 4 standard errors of 4,000 chains.
-	be := testbackend.Go(t)
 	p, err := density.Diagonal([]float64{0, 0}, []float64{1, 0.1})
 	if err != nil {
 		t.Fatal(err)
@@ -202,7 +213,7 @@ func TestSuggestedStep(t *testing.T) {
 		t.Fatalf("error %v, want a divergence with its step size", err)
 	}
 	within(t, "suggested", diverged.Suggested(), 0.002, 1e-5)
-	wantError(t, err, "the step size was 0.1 there: try 0.002,")
+	wantError(t, err, "shorten the step to 1/50 of its setting,")
 	const n = 4000
 	d, err := scorekit.Sample(background, be, p, sampler.Langevin{StepSize: diverged.Suggested(), Steps: 60}, n)
 	if err != nil {

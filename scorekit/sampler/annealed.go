@@ -43,6 +43,9 @@ var (
 // ladder returns the noise levels.
 func (a AnnealedLangevin) ladder() ([]float64, error) {
 	if a.Sigmas != nil {
+		if a.Max != 0 || a.Min != 0 || a.Levels != 0 {
+			return nil, fmt.Errorf("annealed Langevin: Sigmas and Max, Min or Levels: only one of the two may be given")
+		}
 		for i, s := range a.Sigmas {
 			if err := positive("annealed Langevin", fmt.Sprintf("noise level %d,", i), s); err != nil {
 				return nil, err
@@ -78,7 +81,8 @@ func (a AnnealedLangevin) ladder() ([]float64, error) {
 }
 
 // Schedule returns one row a step: σ, the factor of the score and that of the noise. It returns an error for levels
-// that do not fall or are not positive, a step that is not positive, or a negative number of steps.
+// that do not fall or are not positive, for levels given in both ways, a step that is not positive, or a negative number of
+// steps.
 func (a AnnealedLangevin) Schedule() (scorekit.Schedule, error) {
 	sigmas, err := a.ladder()
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 )
 
 // Churn follows the probability flow on noise levels and adds fresh noise before every step, which mends errors of earlier
-// ones: the stochastic sampler of Karras et al. (2022, algorithm 2). Of N steps, the one from σ to σ′ is
+// ones: the stochastic sampler of Karras et al. (2022, algorithm 2), also called the EDM stochastic sampler. Of N steps, the
+// one from σ to σ′ is
 //
 //	γ = min(Amount/N, √2 − 1) for Min ≤ σ ≤ Max, else 0
 //	σ̂ = (1 + γ)σ,  x ← x + √(σ̂² − σ²) Noise·z,  z ~ N(0, I)
@@ -42,7 +43,7 @@ func (c Churn) descent() (descent, error) {
 	if c.Sigmas == nil {
 		return descent{}, fmt.Errorf("churn: no Sigmas: there must be at least one")
 	}
-	return newDescent("churn", nil, 0, nil, c.Sigmas, c.Denoise)
+	return newDescent("churn", nil, 0, 0, nil, c.Sigmas, c.Denoise)
 }
 
 // Schedule returns one row a step: where it leads, the levels at its start, with the fresh noise, and at its end, the

@@ -27,7 +27,7 @@ import (
 type DDIM struct {
 	Chain     sde.Discrete // the chain that the data went through
 	Steps     int          // how many of its indices to use; 0 means all
-	Spacing   sde.Spacing  // how these are spread
+	Spacing   sde.Spacing  // how these are spread; a single step needs Trailing, as the others start it at index 0
 	Timesteps []int        // the indices themselves, falling, in place of Steps and Spacing
 	Levels    []sde.Level  // the levels of the states of any process, in place of Chain: see [DDPM]
 

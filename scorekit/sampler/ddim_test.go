@@ -63,7 +63,9 @@ func TestGrid(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkGrid(t, chain, timesteps, sampler.DDIM{Chain: chain, Steps: n, Spacing: spacing})
+			if n > 1 || spacing == sde.Trailing {
+				checkGrid(t, chain, timesteps, sampler.DDIM{Chain: chain, Steps: n, Spacing: spacing})
+			}
 			checkGrid(t, chain, timesteps, sampler.DDPM{Chain: chain, Timesteps: timesteps})
 		}
 	}
@@ -250,12 +252,16 @@ func (l *linearRun) compare(t *testing.T, what string, x *tensors.Tensor) {
 func TestDenoisingShapes(t *testing.T) {
 	chain := chainOf(t, "linear", 30, 1e-3, 0.3)
 	samplers := func(steps, numbers int) []sampler.Noised {
-		ddpm := sampler.DDPM{Chain: chain, Steps: steps, Clip: 3}
+		spacing := sde.Leading
+		if steps == 1 {
+			spacing = sde.Trailing
+		}
+		ddpm := sampler.DDPM{Chain: chain, Steps: steps, Spacing: spacing, Clip: 3}
 		return []sampler.Noised{
 			ddpm,
 			sampler.DDPM{Chain: chain, Steps: steps, Spacing: sde.Trailing, Large: true},
-			sampler.DDIM{Chain: chain, Steps: steps},
-			sampler.DDIM{Chain: chain, Steps: steps, Eta: 0.5},
+			sampler.DDIM{Chain: chain, Steps: steps, Spacing: spacing},
+			sampler.DDIM{Chain: chain, Steps: steps, Spacing: spacing, Eta: 0.5},
 			sampler.Inpaint{Sampler: ddpm, Known: make([]float64, numbers), Mask: make([]bool, numbers), Repeats: 2},
 		}
 	}
@@ -330,6 +336,8 @@ func TestDenoisingErrors(t *testing.T) {
 		{sampler.DDPM{Chain: chain, Steps: -1}, "DDPM: sde: Timesteps: -1 timesteps of a chain of 10: must be from 1 to as many"},
 		{sampler.DDPM{Chain: chain, Spacing: 9}, "DDPM: sde: Timesteps: spacing 9: must be Leading, Trailing or Linspace"},
 		{sampler.DDPM{Chain: chain, Steps: 2, Timesteps: []int{9, 1}}, "DDPM: with Timesteps, neither Steps nor Spacing may be given"},
+		{sampler.DDPM{Chain: chain, Steps: 1}, "DDPM: 1 step with Spacing Leading or Linspace: it would start at index 0, which has hardly any noise to take off: must be Trailing, or at least 2 steps"},
+		{sampler.DDIM{Chain: chain, Steps: 1, Spacing: sde.Linspace}, "DDIM: 1 step with Spacing Leading or Linspace: it would start at index 0, which has hardly any noise to take off: must be Trailing, or at least 2 steps"},
 		{sampler.DDIM{Chain: chain, Timesteps: []int{10}}, "DDIM: sde: timesteps[0] = 10: must be from 0 to 9"},
 		{sampler.DDIM{Chain: chain, Timesteps: []int{5, 5}}, "DDIM: sde: timesteps[1] = 5: must be below the one before it, 5"},
 		{sampler.DDIM{Chain: chain, Timesteps: []int{}}, "DDIM: sde: timesteps: there must be at least one"},
@@ -348,11 +356,15 @@ func TestDenoisingErrors(t *testing.T) {
 		{sampler.Inpaint{Sampler: sampler.DDIM{Chain: chain}, Known: []float64{1}, Mask: []bool{true, false}}, "Inpaint: 1 known numbers for a mask of 2: must be as many, one for each number of a point"},
 		{sampler.Inpaint{Sampler: sampler.DDIM{Chain: chain}, Known: []float64{nan, nan}, Mask: []bool{false, true}}, "Inpaint: known number 1 is NaN: must be finite"},
 		{sampler.Inpaint{Sampler: sampler.DDIM{Chain: chain}, Known: []float64{1}, Mask: []bool{true}, Repeats: -1}, "Inpaint: -1 repeats: must be positive, or 0 for 1"},
+		{sampler.Inpaint{Sampler: sampler.ProbabilityFlow{SDE: sde.VP{}, Solver: sampler.DPMSolver2M}, Known: []float64{1}, Mask: []bool{true}, Repeats: 2}, "Inpaint: 2 repeats with the solver DPMSolver2M: it remembers earlier steps, and cannot go back"},
 		{sampler.Inpaint{Sampler: sampler.DDIM{}, Known: []float64{1}, Mask: []bool{true}}, "DDIM: one of Chain and Levels, and not both, must be given"},
 	} {
 		if _, err := test.s.Schedule(); err == nil || err.Error() != test.want {
 			t.Errorf("%+v: error %v, want %s", test.s, err, test.want)
 		}
+	}
+	if _, err := (sampler.Inpaint{}).NoiseLevels(); err == nil || err.Error() != "Inpaint: Sampler nil: must be given" {
+		t.Errorf("levels without a sampler: error %v", err)
 	}
 	_, err := scorekit.Sample(context.Background(), testbackend.Go(t), scorekit.Energy(bowl),
 		sampler.Inpaint{Sampler: sampler.DDIM{Chain: chain}, Known: []float64{1}, Mask: []bool{true}}, 2, scorekit.WithShape(2))

@@ -19,7 +19,8 @@ import (
 //	x ← √ᾱ_s β/(1−ᾱ_t) x̂₀ + √α (1−ᾱ_s)/(1−ᾱ_t) x + √v z,  z ~ N(0, I)
 //
 // The small variance v = β̃ = β(1−ᾱ_s)/(1−ᾱ_t) is right for data that are one point, the large one v = β for data from
-// N(0, I): the truth is between them (section 3.2). The last step goes to the data: x ← x̂₀, without noise.
+// N(0, I): the truth is between them (section 3.2). The last step goes to the data: x ← x̂₀, without noise, with either variance.
+// So have Ho et al. it; diffusers with the large variance adds √β z to x̂₀ in the last step, too.
 //
 // The score is that of data with noise σ, s(x, σ), trained in any way: score(x, t) = s(x/√ᾱ_t, σ_t)/√ᾱ_t with
 // σ_t² = (1−ᾱ_t)/ᾱ_t (see [sde.ScoreAt]). A network that predicts noise, data or v of the chain's states becomes one by
@@ -30,7 +31,7 @@ import (
 type DDPM struct {
 	Chain     sde.Discrete // the chain that the data went through
 	Steps     int          // how many of its indices to use; 0 means all
-	Spacing   sde.Spacing  // how these are spread
+	Spacing   sde.Spacing  // how these are spread; a single step needs Trailing, as the others start it at index 0
 	Timesteps []int        // the indices themselves, falling, in place of Steps and Spacing
 
 	// Levels, in place of Chain, are those of the states of any process, from where chains start to where they end, with

@@ -55,6 +55,9 @@ func (g grid) times() ([]int, error) {
 	if steps == 0 {
 		steps = g.chain.Len()
 	}
+	if steps == 1 && g.chain.Len() > 1 && (g.spacing == sde.Leading || g.spacing == sde.Linspace) {
+		return nil, fmt.Errorf("1 step with Spacing Leading or Linspace: it would start at index 0, which has hardly any noise to take off: must be Trailing, or at least 2 steps")
+	}
 	return sde.Timesteps(g.chain.Len(), steps, g.spacing)
 }
 

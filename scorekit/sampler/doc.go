@@ -49,7 +49,12 @@
 // Diagnostics come apart from the chains, in [scorekit.Draws.Info]: acceptance and ε of MALA, acceptance and swaps of
 // tempering, the temperature of underdamped chains. Keep draws with [scorekit.WithThinning]: metric.RHat tells whether
 // chains agree, metric.EffectiveSampleSize how many independent draws they are worth. A chain that runs away stops the run
-// with a [scorekit.DivergedError], which suggests a step size.
+// with a [scorekit.DivergedError], which says by how much to shorten the step.
+//
+// # Memory
+//
+// It does not grow with the number of steps. A compiled block of several steps (see [scorekit.WithUnroll]) costs some tens of
+// megabytes once, on top of the chains and of what the score takes.
 //
 // # Files
 //

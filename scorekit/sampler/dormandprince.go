@@ -20,13 +20,17 @@ import (
 //	error = √(mean over coordinates of (e/(AbsTol + RelTol·max(|x|, |x_new|)))²)
 //
 // accepts the step where it is at most 1. The next step, or attempt, is min(5, max(1/5, 0.9·error^{−1/5})) times as long
-// (Hairer, Nørsett and Wanner 1993, sec. II.4); it begins with 1/100 of the way. Each chain has its own time and step and
+// (Hairer, Nørsett and Wanner 1993, sec. II.4); it begins with 1/100 of the way. No step is longer than half of the time, or
+// of the noise level, that it starts at: where the flow is nearly 0, as at the end of [sde.VP], errors are too, and steps
+// that grow by them alone would leap over the part where it is not. Each chain has its own time and step and
 // does not depend on the others: with some it is done earlier, and waits. The seventh slope of an accepted step is the
 // first of the next, so that an attempt takes six scores.
 //
 // One step of [scorekit.Sample] is one attempt of all chains, at most MaxSteps of them: the run stops as soon as all chains
 // are at the end, and is an error if some are not there after MaxSteps (see [scorekit.Finisher]). It looks after every
-// attempt, or after as many as [scorekit.WithUnroll] says.
+// attempt, or after as many as [scorekit.WithUnroll] says. A chain whose first slope is not finite, or whose step has become
+// so short that it is lost in the rounding of the time, because the score there is not finite or not smooth or the tolerances
+// are too small for the dtype, becomes NaN: the run ends as diverged, a [scorekit.DivergedError].
 //
 // With an SDE the variable is t, from its last time to its first unless From and To say otherwise; without one it is σ, from
 // From to To. With Denoise a chain that arrives goes on to the mean of the data given its state, (x + Std²·score)/Mean
@@ -76,6 +80,9 @@ func (d DormandPrince) ends() (from, to float64, err error) {
 	if !(to > 0) || !(from > to) || math.IsInf(from, 0) {
 		return 0, 0, fmt.Errorf("%s: From %v and To %v: must be finite and positive, and To below From", dormandPrince, from, to)
 	}
+	if d.SDE == nil && !single(from*from, 1/to) {
+		return 0, 0, fmt.Errorf("%s: From %v and To %v: the square of the one and the inverse of the other must be numbers of float32", dormandPrince, from, to)
+	}
 	return from, to, nil
 }
 
@@ -91,8 +98,8 @@ func (d DormandPrince) tolerances() (relative, absolute float64) {
 }
 
 // Schedule returns one row an attempt: its number, counted from 1. It returns an error for an impossible SDE, for times or
-// levels that do not fall or at which there is no score, for tolerances that are not positive and finite, and for a
-// negative MaxSteps.
+// levels that do not fall or at which there is no score that float32 holds, for times after the range of the SDE, for
+// tolerances that are not positive and finite, and for a negative MaxSteps.
 func (d DormandPrince) Schedule() (scorekit.Schedule, error) {
 	if _, _, err := d.ends(); err != nil {
 		return scorekit.Schedule{}, err
@@ -145,7 +152,9 @@ func (d DormandPrince) Init(vars *mlctx.Context, _ *random.Source, score scoreki
 	}
 	number := func(v float64) *Node { return graph.Scalar(x.Graph(), x.DType(), v) }
 	t := levels(number(from), x)
-	return scorekit.State{X: x, Aux: []*Node{t, levels(number((from-to)/100), x), d.slope(vars, score, x, t), number(1), number(0)}}
+	slope := d.slope(vars, score, x, t)
+	x = graph.Where(graph.IsFinite(slope), x, graph.MulScalar(graph.OnesLike(x), math.NaN()))
+	return scorekit.State{X: x, Aux: []*Node{t, levels(number((from-to)/100), x), slope, number(1), number(0)}}
 }
 
 // slope is dx/dt at the times t, [chains].
@@ -182,6 +191,7 @@ func (d DormandPrince) Step(vars *mlctx.Context, _ *random.Source, score scoreki
 	end := graph.BroadcastToDims(graph.Scalar(x.Graph(), x.DType(), to), t.Shape().Dimensions...)
 	working := graph.GreaterThan(t, end)
 	left := graph.Sub(t, end)
+	step = graph.Min(step, graph.MulScalar(t, 0.5)) // at most to half of t
 	arrives := graph.GreaterOrEqual(step, left)
 	h := graph.Min(step, left)
 
@@ -215,6 +225,8 @@ func (d DormandPrince) Step(vars *mlctx.Context, _ *random.Source, score scoreki
 	if d.Denoise {
 		after = graph.Where(wide(arrives, x), d.denoised(next, last, moved), next)
 	}
+	stuck := graph.LogicalAnd(working, graph.Equal(graph.Sub(t, h), t))
+	x = graph.Where(wide(stuck, x), graph.MulScalar(graph.OnesLike(x), math.NaN()), x)
 	share := func(which *Node) *Node { return graph.ReduceAllMean(graph.ConvertDType(which, x.DType())) }
 	tried := graph.MulScalar(share(working), float64(len(rungekutta.Nodes)-1))
 	passed := share(accepted)
@@ -223,7 +235,7 @@ func (d DormandPrince) Step(vars *mlctx.Context, _ *random.Source, score scoreki
 		"accepted":    totalAfter(row[0], state.Aux[auxAccepted], passed),
 	}
 	return scorekit.State{
-		X: graph.Where(wide(accepted, x), after, x),
+		X: graph.Where(wide(graph.LogicalAnd(accepted, graph.LogicalNot(stuck)), x), after, x),
 		Aux: []*Node{
 			graph.Where(accepted, moved, t),
 			graph.Where(working, graph.Mul(h, factor), step),

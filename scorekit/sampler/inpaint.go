@@ -80,8 +80,12 @@ func (p Inpaint) Validate() error {
 
 func (p Inpaint) repeats() int { return max(1, p.Repeats) }
 
-// NoiseLevels returns the levels of the chains at the start and after each row of the schedule.
+// NoiseLevels returns the levels of the chains at the start and after each row of the schedule. It returns the errors of the
+// sampler and of Validate.
 func (p Inpaint) NoiseLevels() ([]sde.Level, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
 	inner, err := p.Sampler.NoiseLevels()
 	if err != nil {
 		return nil, err
@@ -95,7 +99,8 @@ func (p Inpaint) NoiseLevels() ([]sde.Level, error) {
 
 // Schedule returns the rows of the sampler, each as often as it is done, with four numbers more: r and q of going back
 // before the step, 1 and 0 the first time, and a and b of the level after it. It returns the errors of the sampler and of
-// Validate, and one where a step does not go to less noise, from which there is no way back.
+// Validate, and one for repeats where a step does not go to less noise, from which there is no way back, or with a solver
+// that remembers earlier steps.
 func (p Inpaint) Schedule() (scorekit.Schedule, error) {
 	if err := p.Validate(); err != nil {
 		return scorekit.Schedule{}, err
@@ -103,6 +108,9 @@ func (p Inpaint) Schedule() (scorekit.Schedule, error) {
 	inner, err := p.Sampler.Schedule()
 	if err != nil {
 		return scorekit.Schedule{}, err
+	}
+	if flow, ok := p.Sampler.(ProbabilityFlow); ok && p.repeats() > 1 && flow.Solver.rule().memory > 0 {
+		return scorekit.Schedule{}, fmt.Errorf("Inpaint: %d repeats with the solver %s: it remembers earlier steps, and cannot go back", p.Repeats, flow.Solver.rule().name)
 	}
 	levels, err := p.Sampler.NoiseLevels()
 	if err != nil {

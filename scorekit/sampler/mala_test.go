@@ -212,6 +212,8 @@ func TestMALAStartsNowhere(t *testing.T) {
 		var diverged *scorekit.DivergedError
 		if !errors.As(err, &diverged) || diverged.Step != 1 {
 			t.Errorf("%s: error %v, want a divergence at step 1", name, err)
+		} else if !strings.Contains(err.Error(), "any log p or energy there") {
+			t.Errorf("%s: error %v does not name log p", name, err)
 		}
 	}
 }

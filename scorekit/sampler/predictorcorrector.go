@@ -51,6 +51,7 @@ const (
 // to it, as in the paper. The times are Steps equal steps over the range of the SDE, or those of Times; Sigmas in place of an
 // SDE are the levels {1, σ}. With Denoise one more step without noise ends at the mean of the data given the last state,
 // (x + Std²·score)/Mean (Tweedie's formula), in place of the move to σ = 0 if the Sigmas end so; no corrections follow it.
+// Without it only Ancestral and Flow, which end there by themselves, may go to σ = 0.
 //
 // The score is that of noised data, s(x, σ): see [sde.ScoreAt]. Chains start as those of [ReverseSDE].
 // Info: "correction", the mean of ε over chains, without Renew.
@@ -62,7 +63,7 @@ type PredictorCorrector struct {
 	Denoise bool
 
 	Move           Move
-	Eta            float64 // share of the noise that Ancestral draws anew; 0 means 1, and Flow is that of 0
+	Eta            float64 // share of the noise that Ancestral draws anew; 0 means 1, not 0 as in DDIM and ProbabilityFlow: that is Flow
 	Corrections    int     // at each level; 0 means none
 	SNR            float64 // signal-to-noise ratio of a correction; 0 means 0.16
 	PerChain       bool    // norms of each chain in place of means over the batch
@@ -78,7 +79,7 @@ var (
 )
 
 func (p PredictorCorrector) descent() (descent, error) {
-	return newDescent("predictor–corrector", p.SDE, orDefault(p.Steps, 1000), p.Times, p.Sigmas, p.Denoise)
+	return newDescent("predictor–corrector", p.SDE, p.Steps, 1000, p.Times, p.Sigmas, p.Denoise)
 }
 
 func (p PredictorCorrector) validate() error {
@@ -94,6 +95,10 @@ func (p PredictorCorrector) validate() error {
 		return fmt.Errorf("%s: Eta %v: is of the move Ancestral", who, p.Eta)
 	case p.Corrections < 0:
 		return fmt.Errorf("%s: %d corrections: must not be negative", who, p.Corrections)
+	case p.Move == Stay && p.Corrections == 0:
+		return fmt.Errorf("%s: Stay with 0 Corrections: nothing would move the points; must be at least 1", who)
+	case (p.Move == ReverseDiffusion || p.Move == Stay) && !p.Denoise && len(p.Sigmas) > 1 && p.Sigmas[len(p.Sigmas)-1] == 0:
+		return fmt.Errorf("%s: Sigmas that end in 0 with ReverseDiffusion or Stay: the points would keep noise there; needs Denoise, or the move Ancestral or Flow", who)
 	case !(p.SNR >= 0) || math.IsInf(p.SNR, 0):
 		return fmt.Errorf("%s: SNR %v: must be positive and finite, or 0 for 0.16", who, p.SNR)
 	case !(p.Renew >= 0 && p.Renew <= 1):
@@ -107,7 +112,8 @@ func (p PredictorCorrector) validate() error {
 // Schedule returns one row a step: where it leads, the levels at its start and end, the factors of x, of the score and of
 // the noise in the move, and the level of the corrections with their numbers: 2r²SNR², or the factors of the score and the
 // noise. It returns an error as that of [ReverseSDE] does, for an unknown move, for numbers that are negative or not
-// finite, and for two rules of the correction at once.
+// finite, for Stay without corrections, for Sigmas that end in 0 with a move that leaves noise there, and for two rules of the
+// correction at once.
 func (p PredictorCorrector) Schedule() (scorekit.Schedule, error) {
 	if err := p.validate(); err != nil {
 		return scorekit.Schedule{}, err

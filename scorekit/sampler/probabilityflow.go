@@ -63,7 +63,7 @@ var (
 )
 
 func (p ProbabilityFlow) descent() (descent, error) {
-	return newDescent(probabilityFlow, p.SDE, orDefault(p.Steps, 100), p.Times, p.Sigmas, p.Denoise)
+	return newDescent(probabilityFlow, p.SDE, p.Steps, 100, p.Times, p.Sigmas, p.Denoise)
 }
 
 // Schedule returns one row a step: where it leads, the levels at its start and end, and the coefficients of the solver;

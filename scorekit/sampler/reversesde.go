@@ -49,12 +49,13 @@ var (
 )
 
 func (r ReverseSDE) descent() (descent, error) {
-	return newDescent("reverse SDE", r.SDE, orDefault(r.Steps, 1000), r.Times, r.Sigmas, r.Denoise)
+	return newDescent("reverse SDE", r.SDE, r.Steps, 1000, r.Times, r.Sigmas, r.Denoise)
 }
 
 // Schedule returns one row a step: where it leads, the levels at its start and end, and the factors of x, of the score and
-// of the noise. It returns an error for an impossible SDE, for one and Sigmas together or neither, for times or levels
-// that do not fall or at which there is no score, and for a negative number of steps.
+// of the noise. It returns an error for an impossible SDE, for one and Sigmas together or neither, for two of Steps, Times and
+// Sigmas, for times or levels that do not fall or at which there is no score that float32 holds, for times after the range of
+// the SDE, and for a negative number of steps.
 func (r ReverseSDE) Schedule() (scorekit.Schedule, error) {
 	g, err := r.descent()
 	if err != nil {

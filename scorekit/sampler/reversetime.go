@@ -27,9 +27,9 @@ type descent struct {
 // data is the level without noise.
 var data = sde.Level{Mean: 1, Std: 0}
 
-// newDescent returns the grid of a process, over its whole range in steps of equal time or at the given times, or that of
-// noise levels. With denoise it ends with the data.
-func newDescent(who string, process sde.SDE, steps int, times, sigmas []float64, denoise bool) (descent, error) {
+// newDescent returns the grid of a process, over its whole range in steps of equal time, otherwise many if steps is 0, or at
+// the given times, or that of noise levels. With denoise it ends with the data.
+func newDescent(who string, process sde.SDE, steps, otherwise int, times, sigmas []float64, denoise bool) (descent, error) {
 	var g descent
 	var err error
 	switch {
@@ -39,13 +39,16 @@ func newDescent(who string, process sde.SDE, steps int, times, sigmas []float64,
 		return g, fmt.Errorf("%s: SDE and Sigmas: only one may be given", who)
 	case steps < 0:
 		return g, fmt.Errorf("%s: %d steps: must be positive, or 0 for the default", who, steps)
+	case times != nil && sigmas != nil:
+		return g, fmt.Errorf("%s: Times and Sigmas: only one may be given", who)
+	case steps != 0 && times != nil:
+		return g, fmt.Errorf("%s: Steps %d and Times: only one may be given", who, steps)
+	case steps != 0 && sigmas != nil:
+		return g, fmt.Errorf("%s: Steps %d and Sigmas: only one may be given", who, steps)
 	case sigmas != nil:
-		if times != nil {
-			return g, fmt.Errorf("%s: Times and Sigmas: only one may be given", who)
-		}
 		g, err = noiseDescent(who, sigmas)
 	default:
-		g, err = timeDescent(who, process, steps, times)
+		g, err = timeDescent(who, process, orDefault(steps, otherwise), times)
 	}
 	if err != nil {
 		return g, err
@@ -69,6 +72,9 @@ func noiseDescent(who string, sigmas []float64) (g descent, err error) {
 		}
 		if !(s > 0) || math.IsInf(s, 0) {
 			return g, fmt.Errorf("%s: Sigmas[%d] = %v: must be positive and finite; the last of several may be 0", who, i, s)
+		}
+		if !single(s*s, 1/s) {
+			return g, fmt.Errorf("%s: Sigmas[%d] = %v: its square and its inverse must be numbers of float32", who, i, s)
 		}
 		if i > 0 && s >= sigmas[i-1] {
 			return g, fmt.Errorf("%s: Sigmas[%d] = %v: must be below the one before it, %v", who, i, s, sigmas[i-1])
@@ -108,17 +114,35 @@ func timeDescent(who string, process sde.SDE, steps int, times []float64) (g des
 	return g, nil
 }
 
-// usable returns an error unless the process has data, noise and finite rates at t. It names t by what.
+// usable returns an error unless the process has data, noise and finite rates at t, float32 holds them, and t is not after
+// the end of its range. It names t by what.
 func usable(who, what string, process sde.SDE, t float64) error {
 	at := process.Marginal(t)
+	drift, diffusion := process.Drift(t), process.Diffusion(t)
 	fine := at.Mean > 0 && at.Std > 0
-	for _, v := range []float64{1 / at.Mean, at.Std, 1 / at.Std, process.Drift(t), process.Diffusion(t)} {
+	for _, v := range []float64{1 / at.Mean, at.Std, 1 / at.Std, drift, diffusion} {
 		fine = fine && !math.IsNaN(v) && !math.IsInf(v, 0)
 	}
 	if !fine {
 		return fmt.Errorf("%s: %s %v: %T has no finite score, drift and diffusion there", who, what, t, process)
 	}
+	if _, last := process.Range(); t > last {
+		return fmt.Errorf("%s: %s %v: must be at most %v, the end of the range of %T", who, what, t, last, process)
+	}
+	if !single(1/at.Mean, at.Std*at.Std, 1/at.Std, drift, diffusion*diffusion) {
+		return fmt.Errorf("%s: %s %v: float32 does not hold the level %+v of %T, or the rates there", who, what, t, at, process)
+	}
 	return nil
+}
+
+// single tells whether float32 holds all the numbers.
+func single(numbers ...float64) bool {
+	for _, v := range numbers {
+		if !(math.Abs(v) <= math.MaxFloat32) {
+			return false
+		}
+	}
+	return true
 }
 
 // priorAt is the prior of the process at the end of its range, and at an earlier time N(0, Std²I).

@@ -248,7 +248,7 @@ func TestMoves(t *testing.T) {
 	euler := row(sampler.PredictorCorrector{Move: sampler.EulerMaruyama})
 	b := vp.Beta(0.5)
 	testvalues.Near(t, "Euler–Maruyama", euler[5:8], []float64{1 + b*0.05/2, b * 0.05, math.Sqrt(b * 0.05)}, 1e-12)
-	testvalues.Near(t, "stay", row(sampler.PredictorCorrector{Move: sampler.Stay})[5:8], []float64{1, 0, 0}, 0)
+	testvalues.Near(t, "stay", row(sampler.PredictorCorrector{Move: sampler.Stay, Corrections: 1})[5:8], []float64{1, 0, 0}, 0)
 }
 
 // The order of moves and corrections, and the norms: on the score −x of points x = (3, 4) and (0, 1) with noise z, a
@@ -310,7 +310,7 @@ func TestDenoiseBackwards(t *testing.T) {
 		"reverse SDE":       {sampler.ReverseSDE{SDE: vp, Times: []float64{0.3}, Denoise: true}, at, 1},
 		"levels":            {sampler.ReverseSDE{Sigmas: []float64{0.8, 0}}, sde.Level{Mean: 1, Std: 0.8}, 1},
 		"reverse diffusion": {sampler.PredictorCorrector{SDE: vp, Times: []float64{0.3}, Denoise: true}, at, 1},
-		"no move":           {sampler.PredictorCorrector{SDE: vp, Times: []float64{0.3}, Move: sampler.Stay, Denoise: true}, at, 0},
+		"no move":           {sampler.PredictorCorrector{SDE: vp, Times: []float64{0.3}, Move: sampler.Stay, Corrections: 1, PredictorFirst: true, Denoise: true}, at, 1},
 		"Heun":              {sampler.ProbabilityFlow{SDE: vp, Times: []float64{0.3}, Denoise: true}, at, 0},
 		"Euler":             {sampler.ProbabilityFlow{SDE: vp, Times: []float64{0.3}, Solver: sampler.Euler, Denoise: true}, at, 0},
 		"Euler, levels":     {sampler.ProbabilityFlow{Sigmas: []float64{0.8, 0}, Solver: sampler.Euler}, sde.Level{Mean: 1, Std: 0.8}, 0},
@@ -473,6 +473,19 @@ func TestErrorsBackwards(t *testing.T) {
 		"Dormand–Prince: RelTol -1: must be positive and finite":          sampler.DormandPrince{SDE: vp, RelTol: -1},
 		"Dormand–Prince: AbsTol NaN: must be positive and finite":         sampler.DormandPrince{SDE: vp, AbsTol: nan},
 		"Dormand–Prince: MaxSteps -1: must be positive":                   sampler.DormandPrince{SDE: vp, MaxSteps: -1},
+
+		"reverse SDE: Steps 5 and Times: only one may be given":                                                      sampler.ReverseSDE{SDE: vp, Steps: 5, Times: []float64{1, 0.5}},
+		"predictor–corrector: Steps 5 and Sigmas: only one may be given":                                             sampler.PredictorCorrector{Steps: 5, Sigmas: two},
+		"probability flow: Steps 5 and Times: only one may be given":                                                 sampler.ProbabilityFlow{SDE: vp, Steps: 5, Times: []float64{1, 0.5}},
+		"reverse SDE: Times[0] = 3: must be at most 1, the end of the range of sde.VE":                               sampler.ReverseSDE{SDE: sde.VE{}, Times: []float64{3, 0.5, 0.1}},
+		"reverse SDE: Times[0] = 1: must be at most 0.99":                                                            sampler.ReverseSDE{SDE: sde.CosineVP{}, Times: []float64{1, 0.5}},
+		"Dormand–Prince: From and To: time 5: must be at most 1, the end of the range of sde.VP":                     sampler.DormandPrince{SDE: vp, From: 5, To: 0.1},
+		"reverse SDE: Times[0] = 1: float32 does not hold the level":                                                 sampler.ReverseSDE{SDE: sde.VP{BetaMin: 0.1, BetaMax: 500}, Times: []float64{1, 0.5}},
+		"churn: Sigmas[0] = 1e+20: its square and its inverse must be numbers of float32":                            sampler.Churn{Sigmas: []float64{1e20, 1}},
+		"Dormand–Prince: From 1e+20 and To 1: the square of the one and the inverse of the other must be":            sampler.DormandPrince{From: 1e20, To: 1},
+		"predictor–corrector: Stay with 0 Corrections: nothing would move":                                           sampler.PredictorCorrector{Sigmas: two, Move: sampler.Stay},
+		"predictor–corrector: Sigmas that end in 0 with ReverseDiffusion or Stay: the points would keep noise there": sampler.PredictorCorrector{Sigmas: []float64{2, 1, 0}},
+		"predictor–corrector: Sigmas that end in 0 with ReverseDiffusion or Stay: the points would":                  sampler.PredictorCorrector{Sigmas: []float64{2, 1, 0}, Move: sampler.Stay, Corrections: 1},
 	} {
 		if _, err := s.Schedule(); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", fmt.Sprintf("%T", s), err, want)

@@ -27,22 +27,24 @@ const (
 	Heun Solver = iota
 	// Euler follows the slope at the start of a step: order 1, one score.
 	Euler
-	// DPMSolver2M extrapolates the denoised point to the middle of the step in ln σ: order 2, one score.
+	// DPMSolver2M, DPM-Solver++(2M), extrapolates the denoised point to the middle of the step in ln σ: order 2, one score.
 	// x ← e^{−h} x + (1 − e^{−h})(D + ½(h/h_before)(D − D_before)) (Lu et al. 2022, DPM-Solver++, algorithm 2).
 	DPMSolver2M
-	// DPMSolver2 goes to σ_m = √(σσ′) by Euler's method in σ and the whole way with the noise there: order 2, two scores.
+	// DPMSolver2, DPM-Solver-2, goes to σ_m = √(σσ′) by Euler's method in σ and the whole way with the noise there: order 2,
+	// two scores.
 	// x ← x + (σ′ − σ) ε̂(x + (σ_m − σ) ε̂(x, σ), σ_m) (Lu et al. 2022, DPM-Solver, algorithm 1).
 	DPMSolver2
-	// DPMSolver2S is DPMSolver2 with the denoised point: order 2, two scores.
+	// DPMSolver2S, DPM-Solver++(2S), is DPMSolver2 with the denoised point: order 2, two scores.
 	// x ← e^{−h} x + (1 − e^{−h}) D(e^{−h/2} x + (1 − e^{−h/2}) D(x, σ), σ_m) (DPM-Solver++, algorithm 1 with r = ½).
 	DPMSolver2S
-	// DPMSolverSDE is DPMSolver2S that, with Eta, adds the noise of the first half of a step at its middle, too
-	// (k-diffusion).
+	// DPMSolverSDE, DPM-Solver++ SDE, is DPMSolver2S that, with Eta, adds the noise of the first half of a step at its middle,
+	// too (dpmpp_sde of k-diffusion).
 	DPMSolverSDE
 	// AdamsBashforth2 integrates over σ the line through the noise of this step and the one before: order 2, one score.
 	// x ← x + (σ′ − σ)(ε̂ + ½(σ′ − σ)/(σ − σ_before) (ε̂ − ε̂_before)) (Zhang and Chen 2023, ρAB).
 	AdamsBashforth2
-	// AdamsBashforth4 is that with the cubic through four: order 4, one score. On equal steps the weights are
+	// AdamsBashforth4 is that with the cubic through four, the linear multistep method (LMS) of order 4 of k-diffusion and
+	// diffusers: order 4, one score. On equal steps the weights are
 	// (55, −59, 37, −9)/24, those of Liu et al. (2022, PNDM).
 	AdamsBashforth4
 	// ExponentialAB2 is DPMSolver2M with the integral of the line through the denoised points in place of its middle:
@@ -51,8 +53,8 @@ const (
 	ExponentialAB2
 	// ExponentialAB3 is that with the parabola through three: order 3, one score.
 	ExponentialAB3
-	// DPMSolver3M is ExponentialAB3 with half of the parabola's square term, as k-diffusion's dpmpp_3m_sde has it: order 2,
-	// one score.
+	// DPMSolver3M, DPM-Solver++(3M), is ExponentialAB3 with half of the parabola's square term, as k-diffusion's dpmpp_3m_sde
+	// has it: order 2, one score.
 	DPMSolver3M
 )
 

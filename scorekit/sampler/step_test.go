@@ -1,8 +1,10 @@
 package sampler_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gomlx/gomlx/backends"
@@ -248,4 +250,19 @@ func TestDenoise(t *testing.T) {
 			testvalues.NearOne(t, "mixture", got[1][2*i:2*i+2], []float64{r*one[0] + (1-r)*other[0], r*one[1] + (1-r)*other[1]}, 1e-12)
 		}
 	})
+}
+
+// A model that cannot do without a noise level fails with the name of the setting that gives it one.
+func TestMissingLevelIsNamed(t *testing.T) {
+	needs := scorekit.Energy(func(_ *mlctx.Context, x, sigma *sampler.Node) *sampler.Node {
+		return graph.Mul(graph.Square(sigma), bowl(nil, x, nil))
+	})
+	for _, s := range []scorekit.Sampler{
+		sampler.Langevin{StepSize: 0.1, Steps: 1}, sampler.Underdamped{StepSize: 0.1, Steps: 1}, sampler.MALA{Energy: needs, StepSize: 0.1, Steps: 1},
+	} {
+		_, err := scorekit.Sample(context.Background(), testbackend.Go(t), needs, s, 2, scorekit.WithShape(1))
+		if err == nil || !strings.Contains(err.Error(), "the model was given no noise level; if it needs one, set Sigma: ") {
+			t.Errorf("%T: error %v does not name Sigma", s, err)
+		}
+	}
 }

@@ -1,7 +1,9 @@
 package sampler
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
@@ -41,7 +43,23 @@ func fixedLevel(sigma float64, x *Node) *Node {
 
 // scoreAt is the score at one noise level.
 func scoreAt(vars *mlctx.Context, score scorekit.Score, x *Node, sigma float64) *Node {
+	defer explainMissingLevel(sigma)
 	return score(vars, x, fixedLevel(sigma, x))
+}
+
+// explainMissingLevel, deferred, names the setting Sigma where a model fails over the noise level nil that level 0 gives it.
+func explainMissingLevel(sigma float64) {
+	if sigma != 0 {
+		return
+	}
+	r := recover()
+	if r == nil {
+		return
+	}
+	if text := fmt.Sprint(r); strings.Contains(text, "nil") {
+		panic(fmt.Errorf("the model was given no noise level; if it needs one, set Sigma: %s", text))
+	}
+	panic(r)
 }
 
 // noiseless is Tweedie's formula at one noise level, x + σ²s(x, σ), the mean of the noiseless point given the noised x.

@@ -57,7 +57,7 @@ func (t target) energyAt(vars *mlctx.Context, x *Node) *Node {
 			known[v] = true
 		}
 	}
-	energy := t.energy(vars, x, fixedLevel(t.sigma, x))
+	energy := t.energyHere(vars, x)
 	if vars != nil {
 		for v := range vars.IterVariables() {
 			if !known[v] && (v.Trainable || !v.HasValue()) {
@@ -66,6 +66,11 @@ func (t target) energyAt(vars *mlctx.Context, x *Node) *Node {
 		}
 	}
 	return energy
+}
+
+func (t target) energyHere(vars *mlctx.Context, x *Node) *Node {
+	defer explainMissingLevel(t.sigma)
+	return t.energy(vars, x, fixedLevel(t.sigma, x))
 }
 
 func checkPerPoint(what string, v, x *Node) {
