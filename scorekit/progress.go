@@ -1,6 +1,7 @@
 package scorekit
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -9,15 +10,16 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// Report says how far a training or sampling run has come.
+// Report says how far a run has come: a training, a sampling, or another verb's work.
 type Report struct {
-	Verb    string        // "training" or "sampling"
-	Step    int           // steps done
-	Total   int           // steps in all
-	Rate    float64       // steps per second, 0 while the first call is being compiled
+	Verb    string        // what is done: "training", "sampling", "kernel density"
+	Unit    string        // what Step counts, in the plural: "points"; empty for steps
+	Step    int           // steps (or points, ...) done
+	Total   int           // in all; a run that ends early reports fewer as its last
+	Rate    float64       // per second, 0 before the first are done, as while a graph is compiled
 	Elapsed time.Duration // since the run began
 	Left    time.Duration // estimated time left, 0 while unknown
-	Loss    float64       // mean loss of the last 50 steps; NaN while sampling or before the first step
+	Loss    float64       // mean loss of the last 50 steps; NaN where there is none, as before the first step
 	Done    bool          // the last report of the run
 }
 
@@ -32,7 +34,7 @@ func (r Report) String() string {
 		if r.Rate < 10 {
 			digits = 1
 		}
-		s += fmt.Sprintf(" · %.*f steps/s", digits, r.Rate)
+		s += fmt.Sprintf(" · %.*f %s/s", digits, r.Rate, cmp.Or(r.Unit, "steps"))
 	}
 	if !math.IsNaN(r.Loss) {
 		s += fmt.Sprintf(" · loss %.4g", r.Loss)
@@ -62,9 +64,30 @@ func TerminalProgress(w io.Writer) func(Report) {
 	}
 }
 
+// Reporter returns a function that verbs of one's own call with how many of total units are done, as often as they like,
+// and at the end, whether they came to it or not, with last. It passes a [Report] on to each of to that is not nil: at
+// once, at most every quarter of a second, and the last. The unit is a plural, such as "points". The rate counts from the
+// call of Reporter, so that the first reports have in it what is compiled.
+func Reporter(verb, unit string, total int, to ...func(Report)) func(done int, last bool) {
+	now := time.Now()
+	p := &pacer{verb: verb, unit: unit, start: now, first: now, total: total, report: func(r Report) {
+		for _, report := range to {
+			if report != nil {
+				report(r)
+			}
+		}
+	}}
+	p.tell(0, math.NaN(), false)
+	return func(done int, last bool) {
+		if last || p.due(done) {
+			p.tell(done, math.NaN(), last)
+		}
+	}
+}
+
 // pacer measures a run and says when a report is due.
 type pacer struct {
-	verb        string
+	verb, unit  string
 	report      func(Report)
 	start, last time.Time
 	first       time.Time // when the first call, which compiles, had returned
@@ -94,7 +117,7 @@ func (p *pacer) tell(step int, loss float64, done bool) {
 	if p.report == nil {
 		return
 	}
-	r := Report{Verb: p.verb, Step: step, Total: p.total, Elapsed: time.Since(p.start), Loss: loss, Done: done}
+	r := Report{Verb: p.verb, Unit: p.unit, Step: step, Total: p.total, Elapsed: time.Since(p.start), Loss: loss, Done: done}
 	// The first call compiles: it says nothing about the rate.
 	if since := time.Since(p.first); p.firstStep >= 0 && step > p.firstStep && since > 0 {
 		r.Rate = float64(step-p.firstStep) / since.Seconds()

@@ -144,6 +144,7 @@ func TestProgressText(t *testing.T) {
 		{scorekit.Report{Verb: "training", Step: 1200, Total: 2000, Rate: 410.4, Loss: 0.6841, Left: 1950 * time.Millisecond}, "training 1,200/2,000 · 410 steps/s · loss 0.6841 · 2 s left"},
 		{scorekit.Report{Verb: "sampling", Step: 0, Total: 1000000, Loss: nan}, "sampling 0/1,000,000 · compiling"},
 		{scorekit.Report{Verb: "sampling", Step: 5, Total: 10, Rate: 0.25, Loss: nan, Left: 20 * time.Second}, "sampling 5/10 · 0.2 steps/s · 20 s left"},
+		{scorekit.Report{Verb: "log Z", Unit: "points", Step: 5, Total: 10, Rate: 250, Loss: nan, Left: 20 * time.Second}, "log Z 5/10 · 250 points/s · 20 s left"},
 		{scorekit.Report{Verb: "training", Step: 2000, Total: 2000, Rate: 12345, Loss: 0.5, Elapsed: 185 * time.Second, Done: true}, "training 2,000/2,000 · 12,345 steps/s · loss 0.5 · 3 min 05 s"},
 		{scorekit.Report{Verb: "training", Step: 3, Total: 9, Rate: 10, Loss: 2, Left: 7800 * time.Second}, "training 3/9 · 10 steps/s · loss 2 · 2 h 10 min left"},
 		{scorekit.Report{Verb: "training", Step: 2, Total: 2, Loss: nan, Elapsed: 340 * time.Millisecond, Done: true}, "training 2/2 · 0.3 s"},

@@ -1,6 +1,7 @@
 package inline
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"math"
@@ -44,11 +45,12 @@ func progressText(title string, r scorekit.Report) string {
 	if title != "" {
 		parts = append([]string{title}, parts...)
 	}
+	each := " " + cmp.Or(r.Unit, "steps") + "/s"
 	switch {
 	case r.Rate > 0 && r.Rate < 10:
-		parts = append(parts, strconv.FormatFloat(r.Rate, 'f', 1, 64)+" steps/s")
+		parts = append(parts, strconv.FormatFloat(r.Rate, 'f', 1, 64)+each)
 	case r.Rate >= 10 && r.Rate < 1e12:
-		parts = append(parts, thousands(int(math.Round(r.Rate)))+" steps/s")
+		parts = append(parts, thousands(int(math.Round(r.Rate)))+each)
 	case !r.Done:
 		parts = append(parts, "compiling")
 	}

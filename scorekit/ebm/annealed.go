@@ -12,6 +12,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/shapes"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
+	"github.com/scorekit/lab/internal/numbers"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/random"
 	"github.com/scorekit/lab/scorekit/sampler"
@@ -93,7 +94,7 @@ func annealedImportance(ctx context.Context, backend backends.Backend, model sco
 	if size != len(settings.Mean) {
 		return nil, fmt.Errorf("mean of %d numbers for points of shape %v: must be one for each number", len(settings.Mean), shape)
 	}
-	b, err := bind(model, tensorOf(settings.Mean, dtypes.Float64, append([]int{1}, shape...)...), settings.Sigma)
+	b, err := bind(model, numbers.Tensor(settings.Mean, dtypes.Float64, append([]int{1}, shape...)...), settings.Sigma)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/tensors"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
+	"github.com/scorekit/lab/internal/numbers"
 	"github.com/scorekit/lab/scorekit"
 )
 
@@ -117,7 +118,7 @@ func (e *evaluator) each(ctx context.Context, n int, point func(i int, x []float
 		for i := range size {
 			point(first+i, flat[i*d:(i+1)*d])
 		}
-		x := tensorOf(flat, e.dtype, append([]int{size}, e.shape...)...)
+		x := numbers.Tensor(flat, e.dtype, append([]int{size}, e.shape...)...)
 		out, err := e.exec.Exec1(x)
 		if err != nil {
 			return err
@@ -140,18 +141,6 @@ func (e *evaluator) each(ctx context.Context, n int, point func(i int, x []float
 		f(first, energies)
 	}
 	return nil
-}
-
-// tensorOf puts numbers into a tensor of float32 or float64.
-func tensorOf(values []float64, dtype dtypes.DType, dims ...int) *tensors.Tensor {
-	if dtype == dtypes.Float64 {
-		return tensors.FromFlatDataAndDimensions(values, dims...)
-	}
-	narrow := make([]float32, len(values))
-	for i, v := range values {
-		narrow[i] = float32(v)
-	}
-	return tensors.FromFlatDataAndDimensions(narrow, dims...)
 }
 
 // guard runs f and starts its error with what; panics of graph-building code become errors.

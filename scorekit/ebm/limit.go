@@ -11,6 +11,7 @@ import (
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 	"gonum.org/v1/gonum/integrate/quad"
 
+	"github.com/scorekit/lab/internal/numbers"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/objective"
 	"github.com/scorekit/lab/scorekit/random"
@@ -129,7 +130,7 @@ func limit(backend backends.Backend, model scorekit.Model, points any, steps []f
 	}
 	defer exec.Finalize()
 	dtype := b.Points.DType()
-	out, err := exec.Exec(b.Points, tensorOf(noise, dtype, len(weights), d), tensorOf(weights, dtype, len(weights)))
+	out, err := exec.Exec(b.Points, numbers.Tensor(noise, dtype, len(weights), d), numbers.Tensor(weights, dtype, len(weights)))
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/gomlx/gomlx/backends"
 	"github.com/gomlx/gomlx/pkg/core/dtypes"
@@ -147,7 +146,7 @@ func (b Box) integrate(ctx context.Context, e *evaluator, cells int, p *Partitio
 		volume *= b.High[k] - b.Low[k]
 	}
 	all, edge := newLogSum(), newLogSum()
-	start := time.Now()
+	tell := scorekit.Reporter("log Z", "points", total, b.Report)
 	err = e.each(ctx, total, func(i int, x []float64) {
 		for k := range x {
 			x[k] = b.Low[k] + (b.High[k]-b.Low[k])*nodes[node(i, k)]
@@ -166,7 +165,8 @@ func (b Box) integrate(ctx context.Context, e *evaluator, cells int, p *Partitio
 			}
 		}
 		p.Points += len(energies)
-		tell(b.Report, "log Z", first+len(energies), total, start)
+		done := first + len(energies)
+		tell(done, done == total)
 	})
 	if err != nil {
 		return 0, 0, err
@@ -188,17 +188,4 @@ func rule(cells int) (nodes, weights []float64) {
 		}
 	}
 	return nodes, weights
-}
-
-// tell reports progress.
-func tell(report func(scorekit.Report), verb string, done, total int, start time.Time) {
-	if report == nil {
-		return
-	}
-	now := scorekit.Report{Verb: verb, Step: done, Total: total, Elapsed: time.Since(start), Loss: math.NaN(), Done: done == total}
-	if s := now.Elapsed.Seconds(); s > 0 {
-		now.Rate = float64(done) / s
-		now.Left = time.Duration(float64(total-done) / now.Rate * float64(time.Second))
-	}
-	report(now)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/gomlx/gomlx/backends"
 	"github.com/gomlx/gomlx/pkg/core/dtypes"
@@ -19,10 +18,11 @@ import (
 // compact kernel is near. It is computed in the precision of points, float64 for a [][]float64.
 //
 // Blocks of points are put against blocks of centres, so that neither all pairs nor a graph for all centres ever exists.
-// progress, if given, is told how many points are done, a few times a second.
+// progress, if given, is told how many points are done, a few times a second: points that have been put against a part of
+// the centres count for that part.
 //
-// It returns an error for points that are not finite or of another shape than the estimate's, and, naming how far it came,
-// when ctx ends.
+// It returns an error for a nil ctx or backend, for points that are not finite or of another shape than the estimate's, for
+// numbers beyond the range of float32 if that is their precision, and, naming how far it came, when ctx ends.
 func (q Estimate) LogDensityAt(ctx context.Context, backend backends.Backend, points any, progress ...func(scorekit.Report)) ([]float64, error) {
 	logs := []float64{}
 	err := q.at(ctx, backend, points, false, progress, func(_ dtypes.DType, _ []int, block []float64) { logs = append(logs, block...) })
@@ -56,8 +56,8 @@ const (
 
 // at hands the log-densities or the scores to take, block by block.
 func (q Estimate) at(ctx context.Context, backend backends.Backend, points any, pull bool, progress []func(scorekit.Report), take func(dtypes.DType, []int, []float64)) (err error) {
-	if err := q.Validate(); err != nil {
-		return err
+	if q.Dim() == 0 {
+		return errZero
 	}
 	if ctx == nil || backend == nil {
 		return fmt.Errorf("ctx or backend nil: must be given")
@@ -69,25 +69,38 @@ func (q Estimate) at(ctx context.Context, backend backends.Backend, points any, 
 	if !slices.Equal(dims, q.dims) {
 		return fmt.Errorf("points of shape %v: must be %v, as the estimate's", dims, q.dims)
 	}
-	work, err := q.newBlocks(backend, dtype, min(len(rows), blockPoints), pull)
+	n := len(rows)
+	work, err := q.newBlocks(backend, dtype, evenly(n, blockPoints), pull)
 	if err != nil {
 		return err
 	}
 	defer work.finalize()
-	shape, tell := append([]int{len(rows)}, dims...), teller("kernel density", len(rows), progress)
-	for from := 0; from < len(rows); from += work.size {
-		if ctx.Err() != nil {
-			return fmt.Errorf("stopped after %d of %d points: %w", from, len(rows), context.Cause(ctx))
-		}
-		to := min(from+work.size, len(rows))
-		block, err := work.run(ctx, rows[from:to])
+	shape, tell := append([]int{n}, dims...), scorekit.Reporter("kernel density", "points", n, progress...)
+	done, worth := 0, 0 // points that are done, and with their share those that are under way
+	defer func() { tell(worth, true) }()
+	for done < n {
+		to := min(done+work.size, n)
+		block, err := work.run(rows[done:to], func(centres int) error {
+			if ctx.Err() != nil {
+				return fmt.Errorf("stopped after %d of %d points: %w", done, n, context.Cause(ctx))
+			}
+			worth = done + (to-done)*centres/len(work.centres)
+			tell(worth, false)
+			return nil
+		})
 		if err != nil {
 			return err
 		}
 		take(dtype, shape, block)
-		tell(to)
+		done, worth = to, to
 	}
 	return nil
+}
+
+// evenly returns the size of the fewest equal blocks of at most limit, so that the last is about as full as the others.
+func evenly(n, limit int) int {
+	count := (n + limit - 1) / limit
+	return (n + count - 1) / count
 }
 
 // blocks evaluates an estimate at a block of points at a time, in one graph that adds up a block of centres and another
@@ -101,28 +114,30 @@ type blocks struct {
 	add, last *graph.Exec
 }
 
-func (q Estimate) newBlocks(backend backends.Backend, dtype dtypes.DType, size int, pull bool) (b *blocks, err error) {
-	defer func() { // tensorOf panics
-		if e, ok := recover().(error); ok {
-			err = e
-		}
-	}()
-	b = &blocks{q: q, dtype: dtype, size: size, pull: pull}
+func (q Estimate) newBlocks(backend backends.Backend, dtype dtypes.DType, size int, pull bool) (*blocks, error) {
+	if _, err := q.widths(dtype); err != nil {
+		return nil, err
+	}
+	b := &blocks{q: q, dtype: dtype, size: size, pull: pull}
 	d, placed, logs := q.Dim(), q.place(dtype), q.logWeights()
 	most := blockCentres
 	if !q.products(dtype).squares && d > maxColumns {
 		most = max(1, 16*blockCentres/d)
 	}
-	count := (q.Len() + most - 1) / most
-	length := (q.Len() + count - 1) / count
+	length := evenly(q.Len(), most)
 	for from := 0; from < q.Len(); from += length {
 		to := min(from+length, q.Len())
 		centres, weights := slices.Clone(placed[from*d:to*d]), slices.Clone(logs[from:to])
 		for range from + length - to { // the last block is filled with centres that do not count
 			centres, weights = append(centres, placed[:d]...), append(weights, math.Inf(-1))
 		}
-		b.centres = append(b.centres, [2]*tensors.Tensor{tensorOf(dtype, centres, length, d), tensorOf(dtype, weights, 1, length)})
+		c, err := newTensor(dtype, centres, length, d)
+		if err != nil {
+			return nil, err
+		}
+		b.centres = append(b.centres, [2]*tensors.Tensor{c, tensorOf(dtype, weights, 1, length)})
 	}
+	var err error
 	b.add, err = graph.NewExec(backend, func(in []*Node) []*Node {
 		f := q.form(in[0], nil)
 		if pull {
@@ -150,8 +165,9 @@ func (b *blocks) finalize() {
 	b.last.Finalize()
 }
 
-// run returns the results for at most size rows.
-func (b *blocks) run(ctx context.Context, rows [][]float64) ([]float64, error) {
+// run returns the results for at most size rows. Before each block of centres it calls before with how many blocks are
+// done, and stops at its error.
+func (b *blocks) run(rows [][]float64, before func(done int) error) ([]float64, error) {
 	d := b.q.Dim()
 	flat := slices.Concat(rows...)
 	for range b.size - len(rows) {
@@ -162,9 +178,9 @@ func (b *blocks) run(ctx context.Context, rows [][]float64) ([]float64, error) {
 	if b.pull {
 		state = append(state, tensorOf(b.dtype, make([]float64, b.size*d), b.size, d))
 	}
-	for _, c := range b.centres {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+	for i, c := range b.centres {
+		if err := before(i); err != nil {
+			return nil, err
 		}
 		in := []any{x, c[0], c[1]}
 		for _, s := range state {
@@ -209,25 +225,4 @@ func (b *blocks) run(ctx context.Context, rows [][]float64) ([]float64, error) {
 		return values[:len(rows)*d], err
 	}
 	return values[:len(rows)], err
-}
-
-// teller returns a function that passes on how many points are done, at most four times a second and at the end.
-func teller(verb string, total int, progress []func(scorekit.Report)) func(done int) {
-	start := time.Now()
-	last := start
-	return func(done int) {
-		now := time.Now()
-		if done < total && now.Sub(last) < 250*time.Millisecond {
-			return
-		}
-		last = now
-		r := scorekit.Report{Verb: verb, Step: done, Total: total, Elapsed: now.Sub(start), Loss: math.NaN(), Done: done == total}
-		r.Rate = float64(done) / max(r.Elapsed.Seconds(), 1e-9)
-		r.Left = time.Duration(float64(total-done) / r.Rate * float64(time.Second))
-		for _, p := range progress {
-			if p != nil {
-				p(r)
-			}
-		}
-	}
 }

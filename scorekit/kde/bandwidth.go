@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/scorekit/lab/scorekit"
 )
 
 // Bandwidth says how wide the kernels are: a number, or a rule that finds it from the points. Texts and libraries mean
@@ -20,8 +22,8 @@ import (
 //	[ScottCovariance]   H = f²C, f as in Scott                                 SciPy, "scott"
 //	[SilvermanCovariance] H = f²C, f as in Silverman                           SciPy, "silverman"
 //	[NormalReference]   hₖ = 1.06 sₖ n^{−1/(d+4)}, sₖ² with divisor n          statsmodels
-//	[Rule106]           h = 1.06 s n^{−1/5}, s² with divisor n−1               d = 1; Silverman 1986, eq. 3.28
-//	[Rule09]            h = 0.9 min(s, IQR/1.34) n^{−1/5}                      d = 1; Silverman 1986, eq. 3.31
+//	[NormalScale]       h = 1.06 s n^{−1/5}, s² with divisor n−1               d = 1; Silverman 1986, eq. 3.28
+//	[RuleOfThumb]       h = 0.9 min(s, IQR/1.34) n^{−1/5}, s² with divisor n−1 d = 1; Silverman 1986, eq. 3.31; R's bw.nrd0
 //	[LeaveOneOut]       the h of the greatest leave-one-out likelihood         Habbema et al. 1974, Duin 1976
 //
 // Rules are meant for the Gaussian kernel; another takes the same h, see [Kernel.Variance].
@@ -98,7 +100,7 @@ func SilvermanCovariance() Bandwidth {
 }
 
 // NormalReference is hₖ = 1.06·sₖ·n^{−1/(d+4)} for each coordinate, sₖ² its variance with divisor n: statsmodels'
-// KDEMultivariate with bw="normal_reference".
+// KDEMultivariate with bw="normal_reference". On the line it is √((n−1)/n) times [NormalScale].
 func NormalReference() Bandwidth {
 	return Bandwidth{"NormalReference", func(s sample) (smoothing, error) {
 		h := make([]float64, s.d)
@@ -109,22 +111,24 @@ func NormalReference() Bandwidth {
 	}}
 }
 
-// Rule106 is h = 1.06·s·n^{−1/5} for points on the line, s² their variance with divisor n−1 (Silverman 1986, eq. 3.28).
-func Rule106() Bandwidth {
-	return Bandwidth{"Rule106", func(s sample) (smoothing, error) {
-		if s.d != 1 {
-			return smoothing{}, fmt.Errorf("points of %d coordinates: must be of one", s.d)
+// NormalScale is h = 1.06·s·n^{−1/5} for at least two points on the line, s² their variance with divisor n−1 (Silverman
+// 1986, eq. 3.28), the best for points of a normal density. R's bw.nrd has min(s, IQR/1.34) in place of s.
+func NormalScale() Bandwidth {
+	return Bandwidth{"NormalScale", func(s sample) (smoothing, error) {
+		if err := s.onLine(); err != nil {
+			return smoothing{}, err
 		}
 		return smoothing{h: []float64{1.06 * s.deviation() * s.scott()}}, nil
 	}}
 }
 
-// Rule09 is h = 0.9·min(s, IQR/1.34)·n^{−1/5} for points on the line, s² their variance with divisor n−1, and IQR the
-// difference of their quartiles, interpolated between order statistics (Silverman 1986, eq. 3.31). It takes no weights.
-func Rule09() Bandwidth {
-	return Bandwidth{"Rule09", func(s sample) (smoothing, error) {
-		if s.d != 1 {
-			return smoothing{}, fmt.Errorf("points of %d coordinates: must be of one", s.d)
+// RuleOfThumb is Silverman's, h = 0.9·min(s, IQR/1.34)·n^{−1/5} for at least two points on the line, s² their variance
+// with divisor n−1, and IQR the difference of their quartiles, interpolated between order statistics (Silverman 1986, eq.
+// 3.31): R's bw.nrd0, where that is positive. It takes no weights.
+func RuleOfThumb() Bandwidth {
+	return Bandwidth{"RuleOfThumb", func(s sample) (smoothing, error) {
+		if err := s.onLine(); err != nil {
+			return smoothing{}, err
 		}
 		if !s.equal {
 			return smoothing{}, fmt.Errorf("weights that differ: its quartiles are those of points that count alike")
@@ -142,10 +146,14 @@ func Rule09() Bandwidth {
 // the same for all coordinates (Habbema, Hermans and van den Broek 1974; Duin 1976; Silverman 1986, sec. 3.4.4), found
 // to 12 digits as a root of its derivative. If every point occurs more than once, L grows without end as h → 0, which is
 // an error; a few duplicates draw h towards 0. It takes two or three dozen passes over all n² pairs on the host, in
-// float64, on all cores; ctx can stop it.
-func LeaveOneOut(ctx context.Context) Bandwidth {
+// float64, on all cores; ctx, which must be given, can stop it.
+//
+// Bandwidths are tried from the widest down, and each maximum between two of them is closed in on. progress, if given, is
+// told after a pass, at most a few times a second, how many have been tried, of as many as there may have to be: mostly the
+// search ends well before.
+func LeaveOneOut(ctx context.Context, progress ...func(scorekit.Report)) Bandwidth {
 	return Bandwidth{"LeaveOneOut", func(s sample) (smoothing, error) {
-		h, err := s.mostLikely(ctx)
+		h, err := s.mostLikely(ctx, progress)
 		return smoothing{h: slices.Repeat([]float64{h}, s.d)}, err
 	}}
 }
@@ -212,6 +220,17 @@ func (s sample) variances() []float64 {
 
 // unbiased is the factor from divisor n to n−1; Inf for a single point.
 func (s sample) unbiased() float64 { return s.size() / (s.size() - 1) }
+
+// onLine returns an error unless there are at least two points, on the line.
+func (s sample) onLine() error {
+	switch {
+	case s.d != 1:
+		return fmt.Errorf("points of %d coordinates: must be of one", s.d)
+	case s.n < 2:
+		return fmt.Errorf("one point: must be at least 2")
+	}
+	return nil
+}
 
 // deviation is the standard deviation of points on the line, with divisor n−1.
 func (s sample) deviation() float64 { return math.Sqrt(s.variances()[0] * s.unbiased()) }

@@ -10,11 +10,13 @@
 //   - a [scorekit.Data]: Batch draws from q inside the graph, exactly, for every kernel;
 //   - a density: LogDensity is normalised.
 //
-// Inside a graph all of them take chunks of centres, so that the table of all pairs never exists. For many points held
-// in memory [Estimate.LogDensityAt] and [Estimate.ScoreAt] put blocks of points against blocks of centres, with progress
-// and cancellation. The cost is M kernels for each point, and the error falls slowly with M as d grows, like
-// M^{−4/(d+4)} at best (Silverman 1986, sec. 4.3): beyond a handful of dimensions an estimate describes its points
-// rather than the density they come from.
+// Inside a graph all of them take chunks of centres, at most 64: the table of pairs of the N points and a chunk's centres
+// has 2²⁰ numbers, and from N·M = 2²⁶ on N·M/64 of them (times d where differences are taken in more than 64 coordinates).
+// Beyond that use [Estimate.LogDensityAt] and [Estimate.ScoreAt], which take points held in memory: they put blocks of
+// points against blocks of centres, in tables of one size however many there are, with progress and cancellation. In
+// training, [Estimate.Subset] takes some of the centres. The cost is M kernels for each point, and the error falls slowly
+// with M as d grows, like M^{−4/(d+4)} at best (Silverman 1986, sec. 4.3): beyond a handful of dimensions an estimate
+// describes its points rather than the density they come from.
 //
 // # Kernel and bandwidth
 //

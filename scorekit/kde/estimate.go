@@ -3,6 +3,7 @@ package kde
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -62,7 +63,7 @@ func NewWeighted(points any, weights []float64, kernel Kernel, bandwidth Bandwid
 
 func newEstimate(points any, weights []float64, kernel Kernel, bandwidth Bandwidth) (Estimate, error) {
 	fail := func(err error) (Estimate, error) { return Estimate{}, fmt.Errorf("kde: %w", err) }
-	if kernel < Gaussian || kernel > Triweight {
+	if !kernel.known() {
 		return fail(fmt.Errorf("kernel %d: must be Gaussian, Logistic, Sech2, Biweight or Triweight", int(kernel)))
 	}
 	rows, dims, _, err := read(points)
@@ -210,10 +211,12 @@ func (q Estimate) BandwidthMatrix() [][]float64 {
 // Validate returns an error for a zero value, which is not an estimate.
 func (q Estimate) Validate() error {
 	if q.Dim() == 0 {
-		return fmt.Errorf("kde: zero value: must be made by New or NewWeighted")
+		return fmt.Errorf("kde: %w", errZero)
 	}
 	return nil
 }
+
+var errZero = errors.New("zero value: must be made by New or NewWeighted")
 
 // Noised returns the density of x + σz with x from q and z standard normal: the estimate with H + σ²I in place of H. It
 // returns an error for another kernel than the Gaussian and for sigma that is negative or not finite.

@@ -2,6 +2,7 @@ package kde_test
 
 import (
 	"context"
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -99,7 +100,7 @@ func TestAgainstMixture(t *testing.T) {
 
 // Sums in chunks, in blocks of points and centres, coordinate by coordinate or over all coordinates at once, agree with the sums
 // written out. 5,001 centres of one coordinate, with 600 points, make 3 chunks of a graph and 2 blocks, the last not full;
-// 70 coordinates are more than are taken one by one.
+// 71 points make 2 blocks, the last not full; 70 coordinates are more than are taken one by one.
 func TestChunksAndBlocks(t *testing.T) {
 	ctx := context.Background()
 	type example struct {
@@ -110,7 +111,7 @@ func TestChunksAndBlocks(t *testing.T) {
 	}
 	examples := []example{
 		{"many", spread(5001, 1, 3), spread(600, 1, 3.2), kde.Gaussian, 0.1},
-		{"many, compact", spread(5001, 1, 3), spread(70, 1, 2.9), kde.Biweight, 0.2},
+		{"many, compact", spread(5001, 1, 3), spread(71, 1, 2.9), kde.Biweight, 0.2},
 		{"wide", spread(1500, 70, 0.1), spread(5, 70, 0.1), kde.Logistic, 1},
 	}
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
@@ -290,6 +291,15 @@ func TestImpossibleArguments(t *testing.T) {
 	_, alone := must(t)(kde.New(line[:1], kde.Gaussian, kde.Fixed(1))).LeaveOneOut(ctx)
 	_, uneven := must(t)(kde.New(plane, kde.Gaussian, kde.PerCoordinate(1, 2))).LeaveOneOut(ctx)
 	_, noBackend := good.LogDensityAt(ctx, nil, plane)
+	var none context.Context
+	_, noContext := good.LeaveOneOut(none)
+	_, zero := kde.Estimate{}.LogDensityAt(ctx, b, plane)
+	narrow := tensors.FromFlatDataAndDimensions([]float32{1, 2}, 1, 2)
+	_, overflow := must(t)(kde.New([][]float64{{0, 0}, {1e200, 2}}, kde.Gaussian, kde.Fixed(1))).LogDensityAt(ctx, b, narrow)
+	_, tiny := must(t)(kde.New(plane, kde.Gaussian, kde.Fixed(1e-20))).ScoreAt(ctx, b, narrow)
+	caused, end := context.WithCancelCause(ctx)
+	end(errors.New("enough"))
+	_, cause := good.LeaveOneOut(caused)
 	for _, test := range []struct {
 		err  error
 		want string
@@ -306,9 +316,11 @@ func TestImpossibleArguments(t *testing.T) {
 		{of(plane, kde.Gaussian, kde.PerCoordinate(1, -2)), "kde: bandwidth PerCoordinate: -2 for coordinate 1: must be positive and finite, and its square too"},
 		{of(plane, kde.Gaussian, kde.PerCoordinate(1)), "kde: bandwidth PerCoordinate: 1 bandwidths for points of 2 coordinates: must be as many"},
 		{of([][]float64{{1, 0}, {1, 2}}, kde.Gaussian, kde.NormalReference()), "kde: bandwidth NormalReference: 0 for coordinate 0: must be positive and finite, and its square too"},
-		{of(plane, kde.Gaussian, kde.Rule106()), "kde: bandwidth Rule106: points of 2 coordinates: must be of one"},
-		{of(plane, kde.Gaussian, kde.Rule09()), "kde: bandwidth Rule09: points of 2 coordinates: must be of one"},
-		{weighted([]float64{1, 2, 3}, kde.Rule09()), "kde: bandwidth Rule09: weights that differ: its quartiles are those of points that count alike"},
+		{of(plane, kde.Gaussian, kde.NormalScale()), "kde: bandwidth NormalScale: points of 2 coordinates: must be of one"},
+		{of(plane, kde.Gaussian, kde.RuleOfThumb()), "kde: bandwidth RuleOfThumb: points of 2 coordinates: must be of one"},
+		{weighted([]float64{1, 2, 3}, kde.RuleOfThumb()), "kde: bandwidth RuleOfThumb: weights that differ: its quartiles are those of points that count alike"},
+		{of(line[:1], kde.Gaussian, kde.NormalScale()), "kde: bandwidth NormalScale: one point: must be at least 2"},
+		{of(line[:1], kde.Gaussian, kde.RuleOfThumb()), "kde: bandwidth RuleOfThumb: one point: must be at least 2"},
 		{of(plane, kde.Gaussian, kde.Covariance(-1)), "kde: bandwidth Covariance: factor -1: must be positive and finite"},
 		{of(plane[:1], kde.Gaussian, kde.ScottCovariance()), "kde: bandwidth ScottCovariance: one point: must be at least 2 to have a covariance"},
 		{of(plane[:2], kde.Gaussian, kde.ScottCovariance()), "must be positive definite"},
@@ -328,10 +340,16 @@ func TestImpossibleArguments(t *testing.T) {
 		{noBackend, "kde: LogDensityAt: ctx or backend nil: must be given"},
 		{cancelled, "kde: ScoreAt: stopped after 0 of 3 points: context canceled"},
 		{search, "kde: bandwidth LeaveOneOut: context canceled"},
+		{of(line, kde.Gaussian, kde.LeaveOneOut(none)), "kde: bandwidth LeaveOneOut: ctx nil: must be given"},
+		{noContext, "kde: LeaveOneOut: ctx nil: must be given"},
+		{cause, "kde: LeaveOneOut: enough"},
+		{zero, "kde: LogDensityAt: zero value: must be made by New or NewWeighted"},
+		{overflow, "kde: LogDensityAt: value 1e+200 does not fit in float32: use float64"},
+		{tiny, "kde: ScoreAt: bandwidth 1e-20: must be from 1e-18 to 1e18 in float32"},
 		{alone, "kde: LeaveOneOut: one point: must be at least 2"},
 		{uneven, "kde: LeaveOneOut: a bandwidth that differs between coordinates: must be one for all"},
 	} {
-		if test.err == nil || !strings.HasPrefix(test.err.Error(), "kde: ") || !strings.HasSuffix(test.err.Error(), test.want) {
+		if test.err == nil || strings.Count(test.err.Error(), "kde: ") != 1 || !strings.HasPrefix(test.err.Error(), "kde: ") || !strings.HasSuffix(test.err.Error(), test.want) {
 			t.Errorf("error %v, want %s", test.err, test.want)
 		}
 	}

@@ -17,8 +17,8 @@ import (
 type Node = scorekit.Node
 
 // LogDensity returns log q(x), [batch], −Inf where no point of a compact kernel is near. x is [batch, dims...]. It
-// panics, as graph functions do, when x has another shape. The points are part of the graph, in chunks: with very many
-// of them [Estimate.LogDensityAt] compiles faster.
+// panics, as graph functions do, when x has another shape. The points are part of the graph, in at most 64 chunks: with
+// very many of them [Estimate.LogDensityAt] compiles faster and, from 2²⁶ pairs of a point and a centre, takes less memory.
 func (q Estimate) LogDensity(x *Node) *Node { return q.LogDensityNoised(x, nil) }
 
 // LogDensityNoised returns log q_σ(x), the log-density at x of q convolved with N(0, σ²I), where sigma holds the σ of each
@@ -67,12 +67,9 @@ func (q Estimate) form(x, sigma *Node) form {
 	if q.smoothing.axes != nil {
 		x = graph.Dot(x, constant(g, dtype, q.smoothing.axes, d, d))
 	}
-	widths := make([]float64, d)
-	for k, h := range q.smoothing.h {
-		widths[k] = h * q.kernel.width()
-		if dtype == dtypes.Float32 && !(widths[k] > 1e-18 && widths[k] < 1e18) {
-			panic(fmt.Errorf("kde: bandwidth %v: must be from 1e-18 to 1e18 in float32", h))
-		}
+	widths, err := q.widths(dtype)
+	if err != nil {
+		panic(fmt.Errorf("kde: %w", err))
 	}
 	width := constant(g, dtype, widths, 1, d)
 	if sigma != nil {
@@ -83,6 +80,18 @@ func (q Estimate) form(x, sigma *Node) form {
 	far := graph.MulScalar(width, reach(dtype, d))
 	f.x = graph.Min(graph.Max(x, graph.Sub(f.middle, far)), graph.Add(f.middle, far))
 	return f
+}
+
+// widths are the units of u, one for each coordinate or axis. It returns an error where their squares overflow.
+func (q Estimate) widths(dtype dtypes.DType) ([]float64, error) {
+	widths := make([]float64, q.Dim())
+	for k, h := range q.smoothing.h {
+		widths[k] = h * q.kernel.width()
+		if dtype == dtypes.Float32 && !(widths[k] > 1e-18 && widths[k] < 1e18) {
+			return nil, fmt.Errorf("bandwidth %v: must be from 1e-18 to 1e18 in float32", h)
+		}
+	}
+	return widths, nil
 }
 
 // isCentred says whether the centres are stored less their mean, along the axes. Where differences are taken in the
@@ -140,18 +149,27 @@ func constant(g *graph.Graph, dtype dtypes.DType, values []float64, dims ...int)
 	return graph.ConstTensor(g, tensorOf(dtype, values, dims...))
 }
 
-// tensorOf panics, as graph functions do, on a value beyond the range of float32.
+// tensorOf panics, as graph functions do, where newTensor returns an error.
 func tensorOf(dtype dtypes.DType, values []float64, dims ...int) *tensors.Tensor {
+	t, err := newTensor(dtype, values, dims...)
+	if err != nil {
+		panic(fmt.Errorf("kde: %w", err))
+	}
+	return t
+}
+
+// newTensor returns an error for a value beyond the range of float32.
+func newTensor(dtype dtypes.DType, values []float64, dims ...int) (*tensors.Tensor, error) {
 	if dtype == dtypes.Float64 {
-		return tensors.FromFlatDataAndDimensions(values, dims...)
+		return tensors.FromFlatDataAndDimensions(values, dims...), nil
 	}
 	narrow := make([]float32, len(values))
 	for i, v := range values {
 		if narrow[i] = float32(v); math.IsInf(float64(narrow[i]), 0) && !math.IsInf(v, 0) {
-			panic(fmt.Errorf("kde: value %v does not fit in float32: use float64", v))
+			return nil, fmt.Errorf("value %v does not fit in float32: use float64", v)
 		}
 	}
-	return tensors.FromFlatDataAndDimensions(narrow, dims...)
+	return tensors.FromFlatDataAndDimensions(narrow, dims...), nil
 }
 
 // check panics, as graph functions do, unless x is [batch, dims...] of float32 or float64 and sigma is nil or [batch] of

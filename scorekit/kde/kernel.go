@@ -20,23 +20,30 @@ const (
 	Logistic
 	// Sech2 is K(u) = ½ sech²(u): Logistic with half the bandwidth.
 	Sech2
-	// Biweight is K(u) = (15/16)(1 − u²)² on |u| < 1, and 0 elsewhere.
+	// Biweight is K(u) = (15/16)(1 − u²)² on |u| < 1, and 0 elsewhere. E‖∇ log K‖⁴ diverges, ∇ log K being of the order of
+	// 1/(1 − |u|) near the edge: the loss of objective.ExplicitKDE has a mean but an infinite variance, and settles slowly.
 	Biweight
-	// Triweight is K(u) = (35/32)(1 − u²)³ on |u| < 1, and 0 elsewhere.
+	// Triweight is K(u) = (35/32)(1 − u²)³ on |u| < 1, and 0 elsewhere. E‖∇ log K‖⁴ diverges, if only as a logarithm: the
+	// loss of objective.ExplicitKDE has an infinite variance, as with Biweight.
 	Triweight
 )
 
+func (k Kernel) known() bool { return k >= Gaussian && k <= Triweight }
+
 // String returns the kernel's name.
 func (k Kernel) String() string {
-	if k < Gaussian || k > Triweight {
+	if !k.known() {
 		return fmt.Sprintf("Kernel(%d)", int(k))
 	}
 	return [...]string{"Gaussian", "Logistic", "Sech2", "Biweight", "Triweight"}[k]
 }
 
 // Variance returns ∫u²K(u)du: 1, π²/3, π²/12, 1/7 and 1/9. Kernels smooth alike whose h²·Variance are alike; the rules
-// for the bandwidth are meant for the Gaussian kernel.
+// for the bandwidth are meant for the Gaussian kernel. It is NaN for an unknown kernel, which [New] refuses.
 func (k Kernel) Variance() float64 {
+	if !k.known() {
+		return math.NaN()
+	}
 	return [...]float64{1, math.Pi * math.Pi / 3, math.Pi * math.Pi / 12, 1.0 / 7, 1.0 / 9}[k]
 }
 

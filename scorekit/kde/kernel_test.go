@@ -3,6 +3,7 @@ package kde_test
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gomlx/gomlx/backends"
@@ -65,6 +66,15 @@ func naive(k kde.Kernel, points [][]float64, weights, h, x []float64) (log float
 		gradient[i] /= q
 	}
 	return math.Log(q), gradient
+}
+
+// An unknown kernel has a name and no variance.
+func TestUnknownKernel(t *testing.T) {
+	for _, k := range []kde.Kernel{-1, kde.Triweight + 1} {
+		if v := k.Variance(); !math.IsNaN(v) || !strings.HasPrefix(k.String(), "Kernel(") {
+			t.Errorf("%v: variance %v, want NaN", k, v)
+		}
+	}
 }
 
 // Every kernel integrates to 1, has its Variance, and the values and slopes of its closed form, by the trapezoidal rule, to

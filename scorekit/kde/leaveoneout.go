@@ -2,10 +2,13 @@ package kde
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
 	"sync"
+
+	"github.com/scorekit/lab/scorekit"
 )
 
 // LeaveOneOut returns the leave-one-out log-likelihood of the estimate's own points, see the function [LeaveOneOut]:
@@ -13,11 +16,14 @@ import (
 //	L = Σᵢ log q₋ᵢ(xᵢ),  q₋ᵢ the estimate without the point i
 //
 // With weights it is n Σᵢ wᵢ log q₋ᵢ(xᵢ). It is −Inf where a compact kernel leaves a point alone. It is computed on
-// the host, in float64, on all cores. It returns an error for a single point, a bandwidth that is not one h for all
-// coordinates, and when ctx ends.
+// the host, in float64, on all cores, in one pass over all n² pairs. It returns an error for a single point, a bandwidth
+// that is not one h for all coordinates, a nil ctx, and when ctx ends, with its cause.
 func (q Estimate) LeaveOneOut(ctx context.Context) (float64, error) {
 	if err := q.Validate(); err != nil {
 		return 0, err
+	}
+	if ctx == nil {
+		return 0, fmt.Errorf("kde: LeaveOneOut: %w", errNoCtx)
 	}
 	if len(q.weights) < 2 {
 		return 0, fmt.Errorf("kde: LeaveOneOut: one point: must be at least 2")
@@ -33,6 +39,8 @@ func (q Estimate) LeaveOneOut(ctx context.Context) (float64, error) {
 	}
 	return likelihood, nil
 }
+
+var errNoCtx = errors.New("ctx nil: must be given")
 
 // likelihood returns L(h) and dL/d log h = n Σᵢ wᵢ [Σⱼ rᵢⱼ φ(uᵢⱼ) − d], rᵢⱼ the share of j at i and
 // φ(u) = −Σₖ uₖ (log K)'(uₖ), which grows with every |uₖ|.
@@ -99,7 +107,7 @@ func (s sample) eachRow(ctx context.Context, make func() func(i int, row []float
 		})
 	}
 	group.Wait()
-	return ctx.Err()
+	return context.Cause(ctx)
 }
 
 // trial is one bandwidth, by its logarithm, with its likelihood and derivative.
@@ -109,7 +117,10 @@ type trial struct{ logH, likelihood, slope float64 }
 // φ is below d, so that L falls; below least every φ that matters is above it, so that L rises. Between them it goes down in
 // steps of √2, until even the bound L(h') ≤ L(h) + n d log(h/h') for h' < h, which holds as K falls with |u|, leaves
 // no place for a greater maximum; each interval with a maximum in it is then closed in on.
-func (s sample) mostLikely(ctx context.Context) (float64, error) {
+func (s sample) mostLikely(ctx context.Context, progress []func(scorekit.Report)) (float64, error) {
+	if ctx == nil {
+		return 0, errNoCtx
+	}
 	if s.n < 2 {
 		return 0, fmt.Errorf("one point: must be at least 2")
 	}
@@ -117,23 +128,32 @@ func (s sample) mostLikely(ctx context.Context) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	at := func(logH float64) (trial, error) {
+	const step = math.Ln2 / 2
+	nd, top, bottom := float64(s.n*s.d), math.Log(3*widest), math.Log(least)
+	tried := 0
+	tell := scorekit.Reporter("leave-one-out", "bandwidths", 1+max(0, int(math.Ceil((top-bottom)/step))), progress...)
+	defer func() { tell(tried, true) }()
+	pass := func(logH float64, counts int) (trial, error) {
 		l, slope, err := s.likelihood(ctx, math.Exp(logH))
+		if err == nil {
+			tried += counts
+			tell(tried, false)
+		}
 		return trial{logH, l, slope}, err
 	}
+	at := func(logH float64) (trial, error) { return pass(logH, 0) }
 	best := trial{likelihood: math.Inf(-1)}
-	nd, bottom := float64(s.n*s.d), math.Log(least)
-	above, err := at(math.Log(3 * widest))
+	above, err := pass(top, 1)
 	for err == nil && above.logH > bottom && !math.IsInf(above.likelihood, -1) &&
 		above.likelihood+nd*(above.logH-bottom) >= best.likelihood {
 		var below trial
-		if below, err = at(above.logH - math.Ln2/2); err != nil {
+		if below, err = pass(above.logH-step, 1); err != nil {
 			break
 		}
 		if above.slope <= 0 && (below.slope > 0 || math.IsInf(below.likelihood, -1)) {
-			var top trial
-			if top, err = peak(at, below, above); err == nil && top.likelihood > best.likelihood {
-				best = top
+			var found trial
+			if found, err = peak(at, below, above); err == nil && found.likelihood > best.likelihood {
+				best = found
 			}
 		}
 		above = below

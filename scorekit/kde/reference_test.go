@@ -241,8 +241,8 @@ func TestBandwidthRules(t *testing.T) {
 				testvalues.Near(t, "log q, ScottCovariance", got[2*i], c.ScottLogQ, 1e-9)
 				testvalues.Near(t, "log q, SilvermanCovariance", got[2*i+1], c.SilvermanLogQ, 1e-9)
 				if len(c.Points[0]) == 1 {
-					testvalues.NearNumber(t, "Rule106", with(kde.Rule106()).Bandwidth()[0], c.Rule106, 1e-9)
-					testvalues.NearNumber(t, "Rule09", with(kde.Rule09()).Bandwidth()[0], c.Rule09, 1e-9)
+					testvalues.NearNumber(t, "NormalScale", with(kde.NormalScale()).Bandwidth()[0], c.Rule106, 1e-9)
+					testvalues.NearNumber(t, "RuleOfThumb", with(kde.RuleOfThumb()).Bandwidth()[0], c.Rule09, 1e-9)
 				}
 			})
 		}

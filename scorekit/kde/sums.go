@@ -29,8 +29,9 @@ type products struct {
 // and pull, [batch, d], the mean of ∇log K(u), or, with means, of the centres less their middle, weighted by wK.
 type sums struct{ log, pull *Node }
 
-// A graph takes its centres in chunks, so that the table of all pairs of points and centres never exists: of as many
-// pairs as this, but not more than maxChunks, as each adds to what has to be compiled.
+// A graph takes its centres in chunks, so that the table of all pairs of points and centres need not exist: of as many
+// pairs as this, but not more than maxChunks, as each adds to what has to be compiled. From chunkPairs·maxChunks pairs on,
+// chunks grow: the tables are 1/maxChunks of that of all pairs.
 const (
 	chunkPairs = 1 << 20
 	maxChunks  = 64
@@ -40,8 +41,8 @@ const (
 // over the pairs without storing any of them. Beyond, the loops are over pairs and coordinates.
 const maxColumns = 64
 
-// minProducts is the least d for which squares of distances come from matrix products. On two cores of an x86 processor
-// differences were twice as fast for d = 2, and matrix products ten times for d = 64.
+// minProducts is the least d for which squares of distances come from matrix products: about where they become faster
+// than differences, which for a few coordinates take half their time, and for 64 ten times it.
 const minProducts = 8
 
 // products says which matrix products keep enough digits. The logarithm of a kernel is off by about the rounding of

@@ -12,6 +12,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/tensors"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
+	"github.com/scorekit/lab/internal/numbers"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/random"
 )
@@ -181,7 +182,7 @@ func solveChunk(ctx context.Context, s *solver, draw func(n int) (*tensors.Tenso
 	if err != nil {
 		return err
 	}
-	end, err := s.solve(ctx, toTensor(flat, s.dtype, chunk, d+extra), probes)
+	end, err := s.solve(ctx, numbers.Tensor(flat, s.dtype, chunk, d+extra), probes)
 	if err != nil {
 		return err
 	}
@@ -228,7 +229,7 @@ func reporter(report func(scorekit.Report), total int) func(done int) {
 		if report == nil {
 			return
 		}
-		now := scorekit.Report{Verb: "log-density", Step: done, Total: total, Elapsed: time.Since(start), Loss: math.NaN(), Done: done == total}
+		now := scorekit.Report{Verb: "log-density", Unit: "points", Step: done, Total: total, Elapsed: time.Since(start), Loss: math.NaN(), Done: done == total}
 		if done > 0 && now.Elapsed > 0 {
 			now.Rate = float64(done) / now.Elapsed.Seconds()
 			now.Left = time.Duration(float64(total-done) / now.Rate * float64(time.Second))

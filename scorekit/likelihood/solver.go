@@ -12,6 +12,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/tensors"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
+	"github.com/scorekit/lab/internal/numbers"
 	"github.com/scorekit/lab/internal/rungekutta"
 )
 
@@ -168,7 +169,7 @@ func (s *solver) size(c []float64, y, z *tensors.Tensor, k []*tensors.Tensor) (f
 
 // list puts numbers into the solver's dtype.
 func (s *solver) list(values []float64) *tensors.Tensor {
-	return toTensor(values, s.dtype, len(values))
+	return numbers.Tensor(values, s.dtype, len(values))
 }
 
 // free gives back the device's memory of tensors, for which the garbage collector sees no need.

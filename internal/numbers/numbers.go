@@ -1,0 +1,19 @@
+// Package numbers takes numbers to and from the device.
+package numbers
+
+import (
+	"github.com/gomlx/gomlx/pkg/core/dtypes"
+	"github.com/gomlx/gomlx/pkg/core/tensors"
+)
+
+// Tensor puts numbers, row by row, into a tensor of float64 or, for any other dtype, of float32.
+func Tensor(values []float64, dtype dtypes.DType, dims ...int) *tensors.Tensor {
+	if dtype == dtypes.Float64 {
+		return tensors.FromFlatDataAndDimensions(values, dims...)
+	}
+	narrow := make([]float32, len(values))
+	for i, v := range values {
+		narrow[i] = float32(v)
+	}
+	return tensors.FromFlatDataAndDimensions(narrow, dims...)
+}
