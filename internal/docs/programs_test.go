@@ -78,9 +78,9 @@ func TestContributingExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	set(t)
-	out := goTool(t, root, "test", "-v", "-overlay="+filepath.Join(dir, "overlay.json"), "-run=^(TestAntithetic|TestAscent)$",
+	out := goTool(t, root, "test", "-v", "-overlay="+filepath.Join(dir, "overlay.json"), "-run=^(TestAntithetic|TestHeavyBall)$",
 		"./scorekit/objective", "./scorekit/sampler")
-	for _, test := range []string{"TestAntithetic", "TestAscent"} {
+	for _, test := range []string{"TestAntithetic", "TestHeavyBall"} {
 		if !strings.Contains(out, "--- PASS: "+test) {
 			t.Errorf("%s did not run:\n%s", test, out)
 		}
