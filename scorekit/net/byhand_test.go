@@ -116,6 +116,36 @@ func (w weights) layers(a Activation, x, e []float64) []float64 {
 	return activate(a, w.layer("/layer_1", h, e))
 }
 
+// convolve is W ∗ h + b of an image [height, width, in] with zeros around it.
+func (w weights) convolve(scope string, h []float64, height, width int) (out []float64) {
+	w.t.Helper()
+	kernel, dims := w.flat(scope, "weights")
+	biases, _ := w.flat(scope, "biases")
+	k, in := dims[0], dims[2]
+	for row := range height {
+		for column := range width {
+			for to, sum := range biases {
+				if sum == 0 {
+					w.t.Fatalf("bias %d of %s is 0: it would not show", to, scope)
+				}
+				for i := range k {
+					for j := range k {
+						r, c := row+i-k/2, column+j-k/2
+						if r < 0 || r >= height || c < 0 || c >= width {
+							continue
+						}
+						for from := range in {
+							sum += kernel[((i*k+j)*in+from)*len(biases)+to] * h[(r*width+c)*in+from]
+						}
+					}
+				}
+				out = append(out, sum)
+			}
+		}
+	}
+	return out
+}
+
 // blocks is the network of two residual blocks.
 func (w weights) blocks(a Activation, x, e []float64) []float64 {
 	w.t.Helper()
@@ -198,6 +228,33 @@ func (w weights) energy(m scorekit.Model, x []float64, sigma float64) (e float64
 			e -= b[i] * x[i]
 		}
 		return e, true
+	case MixtureEnergy:
+		means, dims := w.flat("", "means")
+		logStds, _ := w.flat("", "log_stds")
+		logits, _ := w.flat("", "logits")
+		p, total := 0.0, 0.0
+		for k, a := range logits {
+			total += math.Exp(a)
+			q := math.Exp(a)
+			for i, v := range x {
+				std := m.spread() * math.Exp(logStds[k*dims[1]+i])
+				z := (v - means[k*dims[1]+i]) / std
+				q *= math.Exp(-z*z/2) / (std * math.Sqrt(2*math.Pi))
+			}
+			p += q
+		}
+		return -math.Log(p / total), true
+	case ConvEnergy:
+		dims := shapeOf(m)
+		h := x
+		for _, layer := range []string{"/layer_0", "/layer_1"} {
+			h = activate(m.Activation, w.convolve(layer, h, dims[0], dims[1]))
+		}
+		sum := make([]float64, m.Channels[1])
+		for i, v := range h {
+			sum[i%len(sum)] += v
+		}
+		return w.linear("/out", sum)[0], true
 	case EnergyMLP:
 		return w.linear("/out", w.layers(m.Activation, waves(m.Features, x), nil))[0], true
 	case NoiseEnergyMLP:

@@ -7,9 +7,11 @@
 //
 //	Linear            s = Ax + b                      the closed-form optimum: a check of data, objective, settings
 //	Quadratic         E = ½xᵀPx − bᵀx                 the same, with the symmetry that a score has
+//	MixtureEnergy     E, one noise level              a normalised density, read off as weights, means and deviations
 //	MLP               s, one noise level              the first to try; any objective
 //	ResidualMLP       s, one noise level              deeper than three or four layers
 //	EnergyMLP         E, one noise level              where E itself, or a symmetric ∂s/∂x, is wanted; more work a step
+//	ConvEnergy        E, one noise level              images of any size, by what neighbouring pixels say
 //	NoiseMLP          s, many noise levels            sampling from noise
 //	NoiseResidualMLP  s, many noise levels            the same, deeper
 //	NoiseEnergyMLP    E, many noise levels            the same, as an energy
@@ -17,14 +19,15 @@
 //	Fourier           input of any of the MLPs        scores that change fast along few coordinates
 //
 // Every objective trains an energy as it trains a score. The networks for one noise level want data of size one,
-// standardised if need be; those for many are told the size, as DataStd.
+// standardised if need be; those for many are told the size, as DataStd, and a mixture as Spread.
 //
-// Weights start as N(0, 1/fan-in), biases at zero, and so do Linear and Quadratic.
-// Points are [batch, dims...], flattened on the way in. The matrices are rank 2 throughout, for which the gradient rule
-// of scorekit/autodiff is a matrix product; all activations can be differentiated as often as a second-order loss needs,
-// which with an energy is three times.
+// Weights start as N(0, 1/fan-in), biases at zero, and so do Linear and Quadratic; a mixture's means start spread out.
+// Points are [batch, dims...], flattened on the way in, except for ConvEnergy's images, [batch, height, width, channels].
+// All matrices are rank 2, for which the gradient rule of scorekit/autodiff is a matrix product; all activations, and
+// convolutions by that package's rule, can be differentiated as often as a second-order loss needs, which with an
+// energy is three times.
 //
-// Files: linear.go, quadratic.go, mlp.go, energymlp.go, residual.go (one noise level); noisemlp.go, noiseenergymlp.go,
-// preconditioned.go (many); fourier.go (features of the point), level.go (of the noise level), layer.go (what they
-// are made of).
+// Files: linear.go, quadratic.go, mixtureenergy.go, mlp.go, energymlp.go, convenergy.go, residual.go (one noise level);
+// noisemlp.go, noiseenergymlp.go, preconditioned.go (many); fourier.go (features of the point), level.go (of the noise
+// level), layer.go (what they are made of).
 package net

@@ -74,3 +74,38 @@ func ExampleQuadratic_Coefficients() {
 	// [1.0 -1.0]
 	// [-1.0 2.0]
 }
+
+// A mixture finds the two humps of a density from draws alone, and is a density itself.
+func ExampleMixtureEnergy_Coefficients() {
+	b, err := backend.OpenConfig("go")
+	if err != nil {
+		log.Fatal(err)
+	}
+	left, err := density.Isotropic([]float64{-1}, 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	right, err := density.Isotropic([]float64{2}, 0.5)
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := density.NewMixture([]float64{0.7, 0.3}, left, right)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fitted, err := scorekit.Fit(context.Background(), b, net.MixtureEnergy{Components: 2, Spread: 2}, objective.Implicit{}, p, scorekit.WithSteps(2000),
+		scorekit.WithBatch(512), scorekit.WithOptimizer(scorekit.Adam{Rate: scorekit.Rate{Peak: 0.05, Cosine: true}}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	weights, means, stds, err := net.MixtureEnergy{}.Coefficients(fitted)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for k, w := range weights {
+		fmt.Printf("weight %.1f  mean %.1f  standard deviation %.1f\n", w, means[k][0], stds[k][0])
+	}
+	// Unordered output:
+	// weight 0.7  mean -1.0  standard deviation 1.0
+	// weight 0.3  mean 2.0  standard deviation 0.5
+}

@@ -38,9 +38,10 @@ func TestForward(t *testing.T) {
 			order = names(all)
 		}
 		got := run(t, b, vars, func(vars *mlctx.Context, g *graph.Graph) (out []*Node) {
-			x, sigma := graph.Const(g, points), graph.Const(g, levels)
+			sigma := graph.Const(g, levels)
 			for _, name := range order {
 				own, m := vars.In(name), all[name]
+				x := graph.ConstTensor(g, pointsFor(m, points))
 				s := m.Score(own, x, sigma)
 				score := func(vars *mlctx.Context, x, _ *Node) *Node { return m.Score(vars, x, sigma) }
 				energy := graph.ZerosLike(sigma)
@@ -61,7 +62,7 @@ func TestForward(t *testing.T) {
 			m := all[name]
 			w := weights{t, vars, "/" + name}
 			scores, energy, losses := got[3*k], got[3*k+1], got[3*k+2]
-			for row, x := range points {
+			for row, x := range rowsFor(m, points) {
 				sigma := levels[row]
 				at := func(x []float64) float64 { e, _ := w.energy(m, x, sigma); return e }
 				want, squares, divergence := w.score(m, x, sigma), 0.0, 0.0
@@ -70,7 +71,7 @@ func TestForward(t *testing.T) {
 					near(name, "energy", row, energy[row], at(x), 1e-12)
 				}
 				for i := range x {
-					s := scores[3*row+i]
+					s := scores[len(x)*row+i]
 					squares += s * s
 					if want != nil {
 						near(name, "score", row, s, want[i], 1e-12)

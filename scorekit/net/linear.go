@@ -38,31 +38,35 @@ func (Linear) Score(vars *mlctx.Context, x, _ *Node) *Node {
 //
 // It returns an error if fitted is another model.
 func (Linear) Coefficients(fitted *scorekit.Fitted) (a [][]float64, b []float64, err error) {
-	return coefficients[Linear]("linear score: Coefficients", fitted, "A")
+	read, err := coefficients[Linear]("linear score: Coefficients", fitted, "A", "b")
+	if err != nil {
+		return nil, nil, err
+	}
+	return read[0], read[1][0], nil
 }
 
-// coefficients reads the variables matrix, [d, d], and b, [1, d], of a trained M.
-func coefficients[M scorekit.Model](who string, fitted *scorekit.Fitted, matrix string) (m [][]float64, b []float64, err error) {
+// coefficients reads variables of a trained M, which are matrices, by their names.
+func coefficients[M scorekit.Model](who string, fitted *scorekit.Fitted, names ...string) ([][][]float64, error) {
 	var want M
 	if fitted == nil {
-		return nil, nil, fmt.Errorf("%s: model nil: must be a trained %T", who, want)
+		return nil, fmt.Errorf("%s: model nil: must be a trained %T", who, want)
 	}
 	if _, ok := fitted.Model().(M); !ok {
-		return nil, nil, fmt.Errorf("%s: model %T: must be a trained %T", who, fitted.Model(), want)
+		return nil, fmt.Errorf("%s: model %T: must be a trained %T", who, fitted.Model(), want)
 	}
-	var read [2][][]float64
-	for i, name := range []string{matrix, "b"} {
+	read := make([][][]float64, len(names))
+	for i, name := range names {
 		v := fitted.Vars().GetVariableByScopeAndName(mlctx.RootScope, name)
 		if v == nil {
-			return nil, nil, fmt.Errorf("%s: the model has no weights %s", who, name)
+			return nil, fmt.Errorf("%s: the model has no weights %s", who, name)
 		}
 		value, err := v.Value()
 		if err == nil {
 			read[i], err = scorekit.Rows(value)
 		}
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", who, err)
+			return nil, fmt.Errorf("%s: %w", who, err)
 		}
 	}
-	return read[0], read[1][0], nil
+	return read, nil
 }

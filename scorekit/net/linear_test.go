@@ -125,6 +125,10 @@ func TestCoefficientsErrors(t *testing.T) {
 			t.Errorf("error %v, want %s", err, test.want)
 		}
 	}
+	_, _, _, err = MixtureEnergy{}.Coefficients(quadratic)
+	if want := "mixture energy: Coefficients: model net.Quadratic: must be a trained net.MixtureEnergy"; fmt.Sprint(err) != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
 	_, _, err = Quadratic{}.Coefficients(nil)
 	if want := "quadratic energy: Coefficients: model nil: must be a trained net.Quadratic"; fmt.Sprint(err) != want {
 		t.Errorf("error %v, want %s", err, want)

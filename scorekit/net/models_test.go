@@ -7,7 +7,10 @@ import (
 	"testing"
 
 	"github.com/gomlx/gomlx/backends"
+	"github.com/gomlx/gomlx/pkg/core/dtypes"
 	"github.com/gomlx/gomlx/pkg/core/graph"
+	"github.com/gomlx/gomlx/pkg/core/shapes"
+	"github.com/gomlx/gomlx/pkg/core/tensors"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
 	"github.com/scorekit/lab/internal/testbackend"
@@ -24,6 +27,10 @@ var models = map[string]scorekit.Model{
 	"MLP waves":        MLP{Hidden: []int{5, 4}, Features: Fourier{Count: 3, Scale: 0.2, Seed: 7}},
 	"Energy":           EnergyMLP{Hidden: []int{5, 4}, Activation: Softplus},
 	"Energy waves":     EnergyMLP{Hidden: []int{5, 4}, Features: Fourier{Count: 3, Scale: 0.2}},
+	"Mixture":          MixtureEnergy{Components: 3, Spread: 0.7},
+	"Mixture one":      MixtureEnergy{Components: 1},
+	"Conv":             ConvEnergy{Channels: []int{3, 2}, Activation: Tanh},
+	"Conv wide":        ConvEnergy{Channels: []int{2, 3}, Kernel: 5},
 	"Residual":         ResidualMLP{Width: 5, Blocks: 2, Activation: GELU},
 	"Residual waves":   ResidualMLP{Width: 5, Blocks: 2, Features: Fourier{Count: 3, Scale: 0.2}},
 	"NoiseMLP":         NoiseMLP{Hidden: []int{5, 4}, DataStd: 0.7},
@@ -34,6 +41,33 @@ var models = map[string]scorekit.Model{
 	"NoiseResidual 0":  NoiseResidualMLP{Width: 5, Blocks: 2, Activation: Softplus},
 	"Preconditioned":   Preconditioned{Net: MLP{Hidden: []int{5, 4}}, DataStd: 0.7},
 	"Preconditioned E": Preconditioned{Net: EnergyMLP{Hidden: []int{5, 4}}, DataStd: 1.3},
+}
+
+// shapeOf is the shape of a model's points: three numbers, or an image, for the wide kernel one that is smaller.
+func shapeOf(m scorekit.Model) []int {
+	switch c, ok := m.(ConvEnergy); {
+	case ok && c.Kernel == 5:
+		return []int{1, 2, 2}
+	case ok:
+		return []int{2, 2, 1}
+	}
+	return []int{3}
+}
+
+// rowsFor makes rows of three numbers as long as a model's points are, with further numbers made of these.
+func rowsFor(m scorekit.Model, rows [][]float64) [][]float64 {
+	long := make([][]float64, len(rows))
+	for i, row := range rows {
+		for k := range shapes.Make(dtypes.Float64, shapeOf(m)...).Size() {
+			long[i] = append(long[i], row[k%3]*(1-0.3*float64(k/3)))
+		}
+	}
+	return long
+}
+
+// pointsFor is rowsFor in the shape of the points.
+func pointsFor(m scorekit.Model, rows [][]float64) *tensors.Tensor {
+	return tensors.FromFlatDataAndDimensions(slices.Concat(rowsFor(m, rows)...), slices.Concat([]int{len(rows)}, shapeOf(m))...)
 }
 
 // names lists some models in a fixed order.
@@ -65,7 +99,7 @@ type energies interface {
 // trained fits model for two large steps on pure Go, which needs no time to compile, so that no bias is 0 any more.
 func trained(t *testing.T, model scorekit.Model, options ...scorekit.FitOption) *scorekit.Fitted {
 	t.Helper()
-	data, err := scorekit.Examples([][]float64{{1, 0.5, -1}, {0.2, -0.7, 0.4}, {-1.2, 1, 0.3}})
+	data, err := scorekit.Examples(pointsFor(model, [][]float64{{1, 0.5, -1}, {0.2, -0.7, 0.4}, {-1.2, 1, 0.3}}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,6 +56,7 @@ func TestShapesAndCounts(t *testing.T) {
 		"mlp":            {MLP{Hidden: []int{h0, h1}}, mlp},
 		"waves":          {MLP{Hidden: []int{h0, h1}, Features: Fourier{Count: waves, Scale: 1}}, mlp + (2*waves-d)*h0},
 		"energy":         {EnergyMLP{Hidden: []int{h0, h1}}, energy},
+		"mixture":        {MixtureEnergy{Components: h0}, h0 + 2*h0*d},
 		"residual":       {ResidualMLP{Width: h0}, residual},
 		"noise":          {NoiseMLP{Hidden: []int{h0, h1}}, mlp + level},
 		"noise energy":   {NoiseEnergyMLP{Hidden: []int{h0, h1}, DataStd: 1}, energy + level},
@@ -107,7 +108,8 @@ func TestInitialWeights(t *testing.T) {
 			hidden := []int{width, width}
 			return []*Node{MLP{Hidden: hidden}.Score(vars.In("mlp"), x, nil),
 				NoiseMLP{Hidden: hidden}.Score(vars.In("noise"), x, graph.Const(g, []float64{1})),
-				ResidualMLP{Width: width, Blocks: 4}.Score(vars.In("residual"), x, nil)}
+				ResidualMLP{Width: width, Blocks: 4}.Score(vars.In("residual"), x, nil),
+				ConvEnergy{Channels: []int{20, 40}}.Energy(vars.In("conv"), graph.Reshape(x, 1, 10, 10, 1), nil)}
 		})
 		var square [][]float64
 		matrices := 0
@@ -123,7 +125,7 @@ func TestInitialWeights(t *testing.T) {
 				continue
 			}
 			matrices++
-			n, in := float64(len(w)), float64(dims[0])
+			n, in := float64(len(w)), float64(len(w)/dims[len(dims)-1])
 			if strings.Contains(v.Scope(), "block") && strings.HasSuffix(v.Scope(), "/out") {
 				in *= 4
 			}
@@ -142,8 +144,8 @@ func TestInitialWeights(t *testing.T) {
 				square = append(square, w)
 			}
 		}
-		if matrices != 3+6+10 {
-			t.Errorf("%d matrices, want 3 of the MLP, 6 of the noise MLP and 10 of the residual MLP", matrices)
+		if matrices != 3+6+10+3 {
+			t.Errorf("%d matrices, want 3 of the MLP, 6 of the noise MLP, 10 of the residual MLP and 3 of the convolutions", matrices)
 		}
 		for i, a := range square {
 			for _, b := range square[:i] {
@@ -183,7 +185,7 @@ func TestSeed(t *testing.T) {
 // A trained network is rebuilt from its file alone, with its settings and with the same scores to the last bit.
 func TestSaveAndLoad(t *testing.T) {
 	b := testbackend.Go(t)
-	usual := map[string]scorekit.Model{"MLP 0": MLP{}, "Energy 0": EnergyMLP{}, "Residual 0": ResidualMLP{}, "NoiseResidual": NoiseResidualMLP{},
+	usual := map[string]scorekit.Model{"MLP 0": MLP{}, "Energy 0": EnergyMLP{}, "Conv 0": ConvEnergy{}, "Residual 0": ResidualMLP{}, "NoiseResidual": NoiseResidualMLP{},
 		"deep": Preconditioned{Net: Linear{}, DataStd: 0.1}}
 	maps.Copy(usual, models)
 	for name, model := range usual {
@@ -208,7 +210,7 @@ func TestSaveAndLoad(t *testing.T) {
 // scoresOf returns a float32 model's scores at two points.
 func scoresOf(t *testing.T, b backends.Backend, f *scorekit.Fitted, sigma ...float64) []float64 {
 	t.Helper()
-	s, err := scorekit.Evaluate(b, f, [][]float64{{0.3, -1.1, 0.8}, {2, 0, -0.4}}, sigma...)
+	s, err := scorekit.Evaluate(b, f, pointsFor(f.Model(), [][]float64{{0.3, -1.1, 0.8}, {2, 0, -0.4}}), sigma...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,6 +239,14 @@ func TestErrors(t *testing.T) {
 		{NoiseMLP{DataStd: inf}.Validate(), "noise MLP: data standard deviation +Inf: must be finite and not negative"},
 		{EnergyMLP{Hidden: []int{0}}.Validate(), "energy MLP: hidden widths [0]: each must be at least 1"},
 		{EnergyMLP{Activation: "x"}.Validate(), `energy MLP: activation "x": must be silu, tanh, softplus, gelu or sine`},
+		{MixtureEnergy{}.Validate(), "mixture energy: components 0: must be at least 1"},
+		{MixtureEnergy{Components: 2, Spread: -1}.Validate(), "mixture energy: spread -1: must be positive and finite, or 0 for 1"},
+		{MixtureEnergy{Components: 2, Spread: nan}.Validate(), "mixture energy: spread NaN: must be positive and finite, or 0 for 1"},
+		{MixtureEnergy{Components: 2, Spread: inf}.Validate(), "mixture energy: spread +Inf: must be positive and finite, or 0 for 1"},
+		{ConvEnergy{Channels: []int{3, 0}}.Validate(), "conv energy: channels [3 0]: each must be at least 1"},
+		{ConvEnergy{Kernel: 4}.Validate(), "conv energy: kernel 4: must be odd and positive, or 0 for 3"},
+		{ConvEnergy{Kernel: -1}.Validate(), "conv energy: kernel -1: must be odd and positive, or 0 for 3"},
+		{ConvEnergy{Activation: "x"}.Validate(), `conv energy: activation "x": must be silu, tanh, softplus, gelu or sine`},
 		{NoiseEnergyMLP{Hidden: []int{0}}.Validate(), "noise energy MLP: hidden widths [0]: each must be at least 1"},
 		{NoiseEnergyMLP{Activation: "x"}.Validate(), `noise energy MLP: activation "x": must be silu, tanh, softplus, gelu or sine`},
 		{NoiseEnergyMLP{DataStd: -1}.Validate(), "noise energy MLP: data standard deviation -1: must be finite and not negative"},

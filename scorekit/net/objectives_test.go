@@ -2,6 +2,7 @@ package net
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/gomlx/gomlx/backends"
@@ -18,7 +19,7 @@ import (
 	"github.com/scorekit/lab/scorekit/random"
 )
 
-// Every objective trains every energy through s = −∇E. With the same noise in each step, a few steps downhill lower
+// Every objective trains energies through s = −∇E. With the same noise in each step, a few steps downhill lower
 // each loss, and every single weight moves.
 func TestEnergiesWithEveryObjective(t *testing.T) {
 	const steps = 4
@@ -43,6 +44,10 @@ func TestEnergiesWithEveryObjective(t *testing.T) {
 	for o, objective := range objectives {
 		jobs["Quadratic "+o] = job{Quadratic{}, objective}
 		jobs["EnergyMLP "+o] = job{EnergyMLP{Hidden: []int{4, 3}}, objective}
+		if o == "Implicit" || o == "SlicedVR" || o == "Denoising" { // one of each kind, for the time that XLA takes
+			jobs["MixtureEnergy "+o] = job{MixtureEnergy{Components: 3}, objective}
+			jobs["ConvEnergy "+o] = job{ConvEnergy{Channels: []int{3, 2}}, objective}
+		}
 		if o == "Denoising" || o == "MultiNoise" { // the others give no noise level
 			jobs["NoiseEnergyMLP "+o] = job{NoiseEnergyMLP{Hidden: []int{4, 3}, Activation: Tanh, DataStd: 1}, objective}
 		}
@@ -59,9 +64,13 @@ func TestEnergiesWithEveryObjective(t *testing.T) {
 		}
 		exec, err := mlctx.NewExec(b, vars, func(vars *mlctx.Context, state *Node) (losses []*Node) {
 			rng := random.New(state, dtypes.Float64, 1)
-			x := graph.StopGradient(graph.MulScalar(rng.Normal(32, 2), 1.5))
+			rows := graph.StopGradient(graph.MulScalar(rng.Normal(32, 2), 1.5))
+			images := graph.StopGradient(rng.Normal(32, 2, 2, 1))
 			for _, name := range order {
-				j := jobs[name]
+				j, x := jobs[name], rows
+				if _, ok := j.model.(ConvEnergy); ok {
+					x = images
+				}
 				loss := graph.ReduceAllMean(j.objective.Loss(vars.In(name), rng, j.model.Score, x))
 				losses = append(losses, loss)
 				for v := range vars.In(name).IterVariablesInScope() {
@@ -107,7 +116,7 @@ func TestEnergiesWithEveryObjective(t *testing.T) {
 				before[v.ScopeAndName()] = now
 			}
 		}
-		if want := 7*2 + 7*5 + 2*9; len(before) != want { // W and b; 2 layers and w; those, the embedding and its ways in
+		if want := 7*2 + 7*5 + 2*9 + 3*3 + 3*5; len(before) != want { // W and b; 2 layers and w; those, the embedding and its ways in; π, μ and τ; 2 convolutions and w
 			t.Errorf("%d matrices and vectors, want %d", len(before), want)
 		}
 		for i, name := range order {
@@ -140,9 +149,9 @@ func TestGradientsOfTheImplicitLoss(t *testing.T) {
 		// Each call moves all weights by how·v and returns, for each model, the loss there and its slope along v.
 		exec, err := mlctx.NewExec(b, vars, func(vars *mlctx.Context, state, how *Node) (out []*Node) {
 			rng := random.New(state, dtypes.Float64, 1)
-			x, sigma := rng.Normal(3, 1, 3), graph.Exp(rng.Normal(3))
+			sigma := graph.Exp(rng.Normal(3))
 			for _, name := range order {
-				own := vars.In(name)
+				own, x := vars.In(name), rng.Normal(slices.Concat([]int{3}, shapeOf(models[name]))...)
 				var at, along []*Node
 				for v := range own.IterVariablesInScope() {
 					old := v.ValueGraph(how.Graph())

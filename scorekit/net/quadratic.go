@@ -50,10 +50,11 @@ func (Quadratic) parts(vars *mlctx.Context, rows *Node) (px, b *Node) {
 //
 // It returns an error if fitted is another model.
 func (Quadratic) Coefficients(fitted *scorekit.Fitted) (p [][]float64, b []float64, err error) {
-	w, b, err := coefficients[Quadratic]("quadratic energy: Coefficients", fitted, "W")
+	read, err := coefficients[Quadratic]("quadratic energy: Coefficients", fitted, "W", "b")
 	if err != nil {
 		return nil, nil, err
 	}
+	w := read[0]
 	p = make([][]float64, len(w))
 	for i := range p {
 		p[i] = make([]float64, len(w))
@@ -61,5 +62,5 @@ func (Quadratic) Coefficients(fitted *scorekit.Fitted) (p [][]float64, b []float
 			p[i][j] = (w[i][j] + w[j][i]) / 2
 		}
 	}
-	return p, b, nil
+	return p, read[1][0], nil
 }
