@@ -1,6 +1,8 @@
 package metric
 
 import (
+	"context"
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -162,5 +164,66 @@ func TestKindsOfPoints(t *testing.T) {
 	}
 	if got, err := (MMD{}).Squared(t.Context(), narrow, y); err != nil || math.Abs(got.U-want.U) > 1e-6 || got == want {
 		t.Errorf("float32: %+v, error %v, want about %+v", got, err, want)
+	}
+}
+
+// Numbers whose squares are beyond float64 are an error and no NaN; so is a missing context, in every metric that takes one.
+func TestNoNaNAndNoCrash(t *testing.T) {
+	b := testbackend.Go(t)
+	p, err := density.Isotropic([]float64{0, 0}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, err := density.Isotropic([]float64{0}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := scorekit.Score(func(_ *mlctx.Context, x, _ *scorekit.Node) *scorekit.Node { return graph.Identity(x) })
+	far := [][]float64{{1e200, 1}, {-1e200, 2}, {2, 3}}
+	near := [][]float64{{1, 1}, {-1, 2}, {2, 3}, {0, 1}, {4, 4}, {3, 1}}
+	fisher := func() error { _, err := FisherDivergence(b, p, same, far); return err }
+	implicit := func() error { _, _, err := ImplicitFisher{}.Estimate(b, same, far); return err }
+	parts := func() error { _, err := ImplicitFisher{}.ByParts(b, p, same, far); return err }
+	moments := func() error { _, err := GaussianOf(far); return err }
+	unit := [][]float64{{1}}
+	one, two := Gaussian{Mean: []float64{1e200}, Cov: unit}, Gaussian{Mean: []float64{-1e200}, Cov: unit}
+	w2 := func() error { _, err := one.W2(two); return err }
+	closed := func() error { _, err := one.ByParts(two); return err }
+	for want, err := range map[string]error{
+		"metric: Fisher divergence: the result is +Inf": fisher(), "metric: implicit Fisher divergence: the result is +Inf": implicit(),
+		"metric: integration by parts: the result is +Inf": parts(), "metric: moments: the result is +Inf": moments(),
+		"metric: Gaussian W2: the result is +Inf": w2(), "metric: Gaussian Fisher divergence: the result is +Inf": closed(),
+	} {
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+	if _, err := (Support{Low: 0, High: 1}).ByParts(b, nil, line); err == nil || !strings.Contains(err.Error(), "density nil: must be given") {
+		t.Errorf("without a density: %v", err)
+	}
+
+	var none context.Context
+	mmd := func() error { _, err := MMD{}.Squared(none, near, near[:4]); return err }
+	mmdTest := func() error { _, err := MMD{}.Test(none, near, near[:4]); return err }
+	energy := func() error { _, err := Energy{}.Distance(none, near, near[:4]); return err }
+	energyTest := func() error { _, err := Energy{}.Test(none, near, near[:4]); return err }
+	stein := func() error { _, err := KernelStein{}.Squared(none, b, p, near); return err }
+	steinTest := func() error { _, err := KernelStein{}.Test(none, b, p, near); return err }
+	classifier := func() error { _, err := ClassifierTest{}.Test(none, near, near[:4]); return err }
+	transport := func() error { _, err := Wasserstein{}.Distance(none, near, near[:4]); return err }
+	onLine := func() error { _, err := Wasserstein{}.Distance(none, unit, unit); return err }
+	for what, err := range map[string]error{
+		"MMD": mmd(), "MMD test": mmdTest(), "energy distance": energy(), "energy test": energyTest(), "Stein discrepancy": stein(),
+		"Stein test": steinTest(), "classifier": classifier(), "Wasserstein": transport(), "Wasserstein on a line": onLine(),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "ctx nil: must be given") {
+			t.Errorf("%s without a context: error %v", what, err)
+		}
+	}
+	stopped, cancel := context.WithCancelCause(t.Context())
+	cause := errors.New("enough")
+	cancel(cause)
+	if _, err := (Wasserstein{}).Distance(stopped, unit, unit); !errors.Is(err, cause) {
+		t.Errorf("stopped on a line: error %v", err)
 	}
 }

@@ -26,7 +26,7 @@ type Fisher struct {
 // relative one.
 //
 // It returns the errors of [scorekit.Evaluate], one for fewer than two points, and one when a score is not finite at
-// a point.
+// a point or so large that its square is not.
 func FisherDivergence(backend backends.Backend, p, q scorekit.Model, points any, sigma ...float64) (Fisher, error) {
 	a, err := scoreRows(backend, p, points, sigma)
 	if err != nil {
@@ -39,7 +39,11 @@ func FisherDivergence(backend backends.Backend, p, q scorekit.Model, points any,
 	if err != nil {
 		return Fisher{}, fmt.Errorf("metric: Fisher divergence: second score: %w", err)
 	}
-	return compare(a, b), nil
+	f := compare(a, b)
+	if err := results(f.Divergence, f.StandardError); err != nil {
+		return Fisher{}, fmt.Errorf("metric: Fisher divergence: %w", err)
+	}
+	return f, nil
 }
 
 // compare takes the mean of ½‖a−b‖² over rows, with the standard error of a mean of independent numbers.

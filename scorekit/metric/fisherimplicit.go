@@ -46,6 +46,9 @@ func (f ImplicitFisher) Estimate(backend backends.Backend, q scorekit.Model, poi
 		each[i] = dot(s[i], s[i])/2 + sum(slopes[i])
 	}
 	mean, standardError = meanAndError(each)
+	if err := results(mean, standardError); err != nil {
+		return 0, 0, fmt.Errorf("metric: implicit Fisher divergence: %w", err)
+	}
 	return mean, standardError, nil
 }
 
@@ -73,6 +76,9 @@ func (f ImplicitFisher) ByParts(backend backends.Backend, p, q scorekit.Model, p
 	}
 	out.Boundary.Value, out.Boundary.StandardError = meanAndError(each)
 	out.Boundary.negligible = 1e-6 * (out.Explicit + out.Constant) // scores may be float32
+	if err := results(out.Explicit, out.Implicit, out.Constant, out.Boundary.Value, out.Boundary.StandardError); err != nil {
+		return ByParts{}, fmt.Errorf("%s: %w", who, err)
+	}
 	return out, nil
 }
 

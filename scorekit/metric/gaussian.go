@@ -42,6 +42,9 @@ func GaussianOf(points any) (Gaussian, error) {
 		}
 	}
 	for i := range d {
+		if err := results(g.Cov[i][:i+1]...); err != nil {
+			return Gaussian{}, fmt.Errorf("metric: moments: %w", err)
+		}
 		for j := range i {
 			g.Cov[j][i] = g.Cov[i][j]
 		}
@@ -82,6 +85,9 @@ func (p Gaussian) W2(q Gaussian) (float64, error) {
 	for i, v := range root.values {
 		squared -= 2 * math.Sqrt(max(0, v))
 		squared += (p.Mean[i] - q.Mean[i]) * (p.Mean[i] - q.Mean[i])
+	}
+	if err := results(squared); err != nil {
+		return 0, fmt.Errorf("metric: Gaussian W2: %w", err)
 	}
 	return math.Sqrt(max(0, squared)), nil
 }
@@ -126,6 +132,9 @@ func (p Gaussian) ByParts(q Gaussian) (ByParts, error) {
 	shift := mat.Dot(&pushed, &pushed) / 2
 	out.Explicit += shift
 	out.Implicit += shift
+	if err := results(out.Explicit, out.Implicit, out.Constant); err != nil {
+		return ByParts{}, fmt.Errorf("metric: Gaussian Fisher divergence: %w", err)
+	}
 	return out, nil
 }
 

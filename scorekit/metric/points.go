@@ -37,6 +37,16 @@ func twoSets(a, b any, least int, why string) (x, y [][]float64, err error) {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
+// results returns an error unless all numbers that were worked out are finite.
+func results(values ...float64) error {
+	for _, v := range values {
+		if !finite(v) {
+			return fmt.Errorf("the result is %v: must be finite; the points or scores are too large", v)
+		}
+	}
+	return nil
+}
+
 // squaredDistance is ‖x−y‖², from the differences: it is exact for points that are close, and 0 for equal ones.
 func squaredDistance(x, y []float64) float64 {
 	var s, t float64

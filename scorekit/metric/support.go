@@ -45,6 +45,9 @@ func (s Support) byParts(backend backends.Backend, p LogDensity, q scorekit.Mode
 	if err := s.check(); err != nil {
 		return ByParts{}, err
 	}
+	if p == nil {
+		return ByParts{}, fmt.Errorf("density nil: must be given")
+	}
 	grid, err := s.nodes(backend, p)
 	if err != nil {
 		return ByParts{}, err

@@ -38,6 +38,12 @@ func (w Wasserstein) Distance(ctx context.Context, a, b any) (float64, error) {
 	if err := checkSpan(x, y, order); err != nil {
 		return 0, fmt.Errorf("metric: Wasserstein: %w", err)
 	}
+	if ctx == nil {
+		return 0, fmt.Errorf("metric: Wasserstein: %w", errNoContext)
+	}
+	if ctx.Err() != nil {
+		return 0, fmt.Errorf("metric: Wasserstein: %w", context.Cause(ctx))
+	}
 	if len(x[0]) == 1 {
 		line := []float64{1}
 		return root(wasserstein(project(x, line), project(y, line), order), order), nil
