@@ -365,6 +365,7 @@ func TestErrors(t *testing.T) {
 		{kl(func(k *implicit.ReverseKL) { k.Generator = implicit.MLP{Inputs: 1, Outputs: 2, Spread: -1} }), "MLP generator: spread -1: must be finite and not negative"},
 		{kl(func(k *implicit.ReverseKL) { k.Generator = implicit.Linear{Inputs: 2} }), "linear generator: from 2 numbers to 0: must be at least 1 each"},
 		{kl(func(k *implicit.ReverseKL) { k.Target = nil }), "reverse KL: target nil: must be given"},
+		{kl(func(k *implicit.ReverseKL) { k.Target = net.MLP{Hidden: []int{4}} }), "target net.MLP has weights that were not given, /model/target/layer_0/"},
 		{kl(func(k *implicit.ReverseKL) { k.Target = density.Gaussian{} }), "reverse KL: "},
 		{kl(func(k *implicit.ReverseKL) { k.Target = line }), "[batch, 1]"},
 		{kl(func(k *implicit.ReverseKL) { k.Entropy = -1 }), "reverse KL: entropy -1: must be finite and not negative"},

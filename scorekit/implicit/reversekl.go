@@ -85,7 +85,16 @@ func (k ReverseKL) target(vars *mlctx.Context, x *Node) *Node {
 	if fitted, ok := k.Target.(*scorekit.Fitted); ok {
 		vars = install(vars.InAbsPath(dataPath+"/target"), fitted)
 	}
+	known := map[*mlctx.Variable]bool{}
+	for v := range vars.IterVariables() {
+		known[v] = true
+	}
 	p := k.Target.Score(vars, x, nil)
+	for v := range vars.IterVariables() {
+		if !known[v] && v.Trainable {
+			panic(fmt.Errorf("target %T has weights that were not given, %s first: give the result of Fit or Load", k.Target, v.ScopeAndName()))
+		}
+	}
 	if !p.Shape().Equal(x.Shape()) {
 		panic(fmt.Errorf("target %T gave a score of shape %s for points of shape %s: must be equal", k.Target, p.Shape(), x.Shape()))
 	}

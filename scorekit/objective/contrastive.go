@@ -51,7 +51,8 @@ import (
 //	scorekit.Fit(ctx, b, model, objective.Contrastive{Energy: model.Energy, StepSize: 0.01, Steps: 10}, data)
 //
 // and a function, because one's own energies are functions. An energy that asks for weights that the score has not made is
-// that of another model, and refused. Neither is given a noise level.
+// that of another model, and refused. An energy that has none, or gives the same weights another meaning, is not found
+// out: nothing then brings the two together. Neither is given a noise level.
 //
 // # When it stops
 //
