@@ -14,6 +14,7 @@
 //	ParallelTempering  score and log p  exact, the modes' weights too           several modes, log p known
 //	AnnealedLangevin   score at every   near p; the modes' weights nearly, the  a learned score; several modes
 //	                   noise level      better the finer the ladder
+//	SVGD               score            points evenly over p, not draws of it   few points that stand for one mode
 //
 // A chain of the first four stays in the mode that it finds: between modes that are apart it does not cross, and how many
 // chains are in each says nothing of its weight.
@@ -60,6 +61,7 @@
 //
 //	langevin.go            Langevin: the unadjusted algorithm, in both ways to write its step
 //	ascent.go              GradientAscent
+//	svgd.go                SVGD: without noise, kept apart by a kernel
 //	underdamped.go         Underdamped: with a velocity
 //	mala.go                MALA: with acceptance
 //	tempering.go           ParallelTempering: on a ladder of temperatures, with swaps
