@@ -1,4 +1,4 @@
-// Package numbers takes numbers to and from the device.
+// Package numbers holds small things that are done with numbers on the host.
 package numbers
 
 import (
@@ -16,4 +16,12 @@ func Tensor(values []float64, dtype dtypes.DType, dims ...int) *tensors.Tensor {
 		narrow[i] = float32(v)
 	}
 	return tensors.FromFlatDataAndDimensions(narrow, dims...)
+}
+
+// Divisor is the greatest common divisor of two positive integers.
+func Divisor(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
 }

@@ -14,3 +14,11 @@ func TestTensor(t *testing.T) {
 		t.Errorf("tensors %v and %v", wide, narrow)
 	}
 }
+
+func TestDivisor(t *testing.T) {
+	for _, c := range [][3]int{{12, 18, 6}, {18, 12, 6}, {7, 5, 1}, {4, 4, 4}, {1, 9, 1}} {
+		if got := Divisor(c[0], c[1]); got != c[2] {
+			t.Errorf("divisor of %d and %d is %d, want %d", c[0], c[1], got, c[2])
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
+	"github.com/scorekit/lab/internal/rows"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/net"
 	"github.com/scorekit/lab/scorekit/random"
@@ -102,7 +103,7 @@ func (a Adversarial) criticLoss(vars *mlctx.Context, x, fake *Node) *Node {
 	loss := graph.Add(graph.Softplus(real), graph.Softplus(graph.Neg(a.Critic.Energy(vars, fake, nil))))
 	if a.R1 > 0 {
 		slope := graph.Gradient(graph.ReduceAllSum(real), x)[0]
-		loss = graph.Add(loss, graph.MulScalar(rowSum(graph.Square(slope)), a.R1/2))
+		loss = graph.Add(loss, graph.MulScalar(rows.Sum(graph.Square(slope)), a.R1/2))
 	}
 	return loss
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/gomlx/gomlx/pkg/core/graph"
+
+	"github.com/scorekit/lab/internal/rows"
 )
 
 // EntropyTerm adds a loss whose value is 0 and whose gradient is that of the entropy: x = g_θ(ε) are points of a generator
@@ -41,14 +43,5 @@ func pushed(x, direction *Node) *Node {
 	if !x.Shape().Equal(direction.Shape()) || x.Rank() < 2 {
 		panic(fmt.Errorf("implicit: scores of shape %s for points of shape %s: must be equal, [batch, dims...]", direction.Shape(), x.Shape()))
 	}
-	return rowSum(graph.Mul(graph.StopGradient(direction), graph.Sub(x, graph.StopGradient(x))))
-}
-
-// rowSum adds up each row: [batch, dims...] → [batch].
-func rowSum(r *Node) *Node {
-	axes := make([]int, r.Rank()-1)
-	for i := range axes {
-		axes[i] = i + 1
-	}
-	return graph.ReduceSum(r, axes...)
+	return rows.Sum(graph.Mul(graph.StopGradient(direction), graph.Sub(x, graph.StopGradient(x))))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
+	"github.com/scorekit/lab/internal/rows"
 	"github.com/scorekit/lab/internal/testbackend"
 	"github.com/scorekit/lab/internal/testvalues"
 	"github.com/scorekit/lab/scorekit"
@@ -264,7 +265,7 @@ func TestListedOthers(t *testing.T) {
 				term := EntropyTerm(x, which.score(theta, e, x))
 				gradients := graph.Gradient(graph.ReduceAllSum(graph.Mul(w, term)), theta...)
 				slope := graph.Log(graph.Abs(autodiff.Diagonal(x, e)))
-				entropy := graph.AddScalar(graph.ReduceAllSum(graph.Mul(w, rowSum(slope))), float64(d)/2*math.Log(2*math.Pi*math.E))
+				entropy := graph.AddScalar(graph.ReduceAllSum(graph.Mul(w, rows.Sum(slope))), float64(d)/2*math.Log(2*math.Pi*math.E))
 				places[i] = place{len(all), len(all) + 1, -1, -1}
 				all = append(append(all, entropy), gradients...)
 				if len(c.Inputs.Eps) > 0 {
@@ -408,7 +409,7 @@ func TestListedReverseKL(t *testing.T) {
 				x := linearOf(c.Inputs.A).Generate(vars.In(generatorScope), noise)
 				difference := graph.Sub(q.Score(nil, x, nil), p.Score(nil, x, nil))
 				all = append(all, transpose01(gradients[0]), gradients[1], graph.ReduceAllMean(graph.Sub(q.LogDensity(x), p.LogDensity(x))),
-					one, graph.MulScalar(rowSum(graph.Square(difference)), 0.5), transpose01(without[0]),
+					one, graph.MulScalar(rows.Sum(graph.Square(difference)), 0.5), transpose01(without[0]),
 					transpose01(graph.Gradient(graph.ReduceAllMean(p.Energy(x)), weights)[0]))
 			}
 			return all

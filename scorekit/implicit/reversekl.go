@@ -7,6 +7,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
+	"github.com/scorekit/lab/internal/rows"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/random"
 )
@@ -75,7 +76,7 @@ func (k ReverseKL) loss(vars *mlctx.Context, rng *random.Source, x *Node) *Node 
 	if e := s.entropyDirection(k.Entropy); e != nil {
 		direction = graph.Add(direction, e)
 	}
-	value := graph.StopGradient(graph.MulScalar(rowSum(graph.Square(direction)), 0.5))
+	value := graph.StopGradient(graph.MulScalar(rows.Sum(graph.Square(direction)), 0.5))
 	return in.finish(graph.Add(value, pushed(s.x, direction)))
 }
 

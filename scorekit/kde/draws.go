@@ -10,6 +10,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/tensors"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
+	"github.com/scorekit/lab/internal/numbers"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/random"
 )
@@ -131,7 +132,7 @@ func (q Estimate) Subset(vars *mlctx.Context, rng *random.Source, m int) Subset 
 // common with n, and spread evenly, as a/n is near the golden section.
 func pattern(rng *random.Source, m, n int) *Node {
 	a := max(1, int(float64(n)*(math.Sqrt(5)-1)/2))
-	for divisor(a, n) != 1 {
+	for numbers.Divisor(a, n) != 1 {
 		a++
 	}
 	steps := make([]int32, m)
@@ -141,13 +142,6 @@ func pattern(rng *random.Source, m, n int) *Node {
 	all := graph.Scalar(rng.Graph(), dtypes.Int32, n)
 	index := graph.Add(rng.Int(n, 1, 1), graph.ConstTensor(rng.Graph(), tensors.FromFlatDataAndDimensions(steps, m, 1)))
 	return graph.Where(graph.GreaterOrEqual(index, all), graph.Sub(index, all), index)
-}
-
-func divisor(a, b int) int {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }
 
 // Shape returns the dimensions of one point.

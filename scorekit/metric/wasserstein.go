@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/scorekit/lab/internal/numbers"
 )
 
 // Wasserstein holds the settings of the Wasserstein distance.
@@ -68,7 +70,7 @@ type load struct{ from, amount int }
 // in units of 1/lcm(n, m) and sends what each i has along shortest paths of the reduced costs cost(i, j) − u(i) − v(j),
 // which stay at least 0, and are 0 wherever something is carried.
 func transport(ctx context.Context, n, m int, cost func(i, j int) float64) (float64, error) {
-	g := divisor(n, m)
+	g := numbers.Divisor(n, m)
 	p := plan{cost: cost, u: make([]float64, n), v: make([]float64, m), room: make([]int, m), loads: make([][]load, m)}
 	for j := range p.room {
 		p.room[j] = n / g
@@ -205,11 +207,4 @@ func (t paths) carry(p plan, end, left int) (amount int) {
 		}
 	}
 	return amount
-}
-
-func divisor(a, b int) int {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }

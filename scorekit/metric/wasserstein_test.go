@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/scorekit/lab/internal/numbers"
 	"github.com/scorekit/lab/internal/testvalues"
 )
 
@@ -131,7 +132,7 @@ func TestTransportIsOptimal(t *testing.T) {
 // 1988): it is exact for whole-number costs once ε < 1/size.
 func auction(costs [][]float64) float64 {
 	n, m := len(costs), len(costs[0])
-	size := n / divisor(n, m) * m
+	size := n / numbers.Divisor(n, m) * m
 	at := func(i, j int) float64 { return costs[i*n/size][j*m/size] }
 	price := make([]float64, size)
 	owner := make([]int, size)

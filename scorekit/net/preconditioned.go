@@ -9,6 +9,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
+	"github.com/scorekit/lab/internal/rows"
 	"github.com/scorekit/lab/scorekit"
 )
 
@@ -100,10 +101,10 @@ func (p *Preconditioned) UnmarshalJSON(text []byte) error {
 // precondition is s(x, σ) of [Preconditioned] with F(u) at the levels sigma, [batch]. With dataStd 0 it is F(x)/σ.
 func precondition(x, sigma *Node, dataStd float64, f func(u *Node) *Node) *Node {
 	if dataStd == 0 {
-		return graph.Div(f(x), alike(sigma, x))
+		return graph.Div(f(x), rows.Like(sigma, x))
 	}
-	v, root := spread(alike(sigma, x), dataStd)
-	scale := graph.MulScalar(graph.Reciprocal(graph.Mul(alike(sigma, x), root)), dataStd)
+	v, root := spread(rows.Like(sigma, x), dataStd)
+	scale := graph.MulScalar(graph.Reciprocal(graph.Mul(rows.Like(sigma, x), root)), dataStd)
 	return graph.Sub(graph.Mul(scale, f(graph.Div(x, root))), graph.Div(x, v))
 }
 
@@ -117,7 +118,7 @@ func preconditionEnergy(x, sigma *Node, dataStd float64, f func(u *Node) *Node) 
 		return graph.Neg(graph.Div(f(x), sigma))
 	}
 	v, root := spread(sigma, dataStd)
-	deep := graph.MulScalar(graph.Div(f(graph.Div(x, alike(root, x))), sigma), dataStd)
+	deep := graph.MulScalar(graph.Div(f(graph.Div(x, rows.Like(root, x))), sigma), dataStd)
 	return graph.Sub(graph.MulScalar(graph.Div(graph.ReduceSum(graph.Square(x), 1), v), 0.5), deep)
 }
 
@@ -125,16 +126,6 @@ func preconditionEnergy(x, sigma *Node, dataStd float64, f func(u *Node) *Node) 
 func spread(sigma *Node, dataStd float64) (v, root *Node) {
 	v = graph.AddScalar(graph.Square(sigma), dataStd*dataStd)
 	return v, graph.Sqrt(v)
-}
-
-// alike reshapes [batch] so that it multiplies [batch, dims...].
-func alike(sigma, x *Node) *Node {
-	dims := make([]int, x.Rank())
-	for i := range dims {
-		dims[i] = 1
-	}
-	dims[0] = x.Shape().Dimensions[0]
-	return graph.Reshape(sigma, dims...)
 }
 
 func checkDataStd(std float64) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
+	"github.com/scorekit/lab/internal/rows"
 	"github.com/scorekit/lab/internal/testbackend"
 	"github.com/scorekit/lab/internal/testvalues"
 	"github.com/scorekit/lab/scorekit"
@@ -71,7 +72,7 @@ func TestEDMPreconditioning(t *testing.T) {
 func TestOneFormula(t *testing.T) {
 	raw := func(m scorekit.Model) scorekit.Score { // F, as F/σ is without a DataStd
 		return func(vars *mlctx.Context, x, sigma *Node) *Node {
-			return graph.Mul(m.Score(vars, x, sigma), alike(sigma, x))
+			return graph.Mul(m.Score(vars, x, sigma), rows.Like(sigma, x))
 		}
 	}
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
@@ -146,7 +147,7 @@ func TestNewNetworksAtAllLevels(t *testing.T) {
 func TestPreconditionedFunction(t *testing.T) {
 	b := testbackend.Go(t)
 	model := Preconditioned{DataStd: 1, Net: scorekit.Score(func(vars *mlctx.Context, x, sigma *Node) *Node {
-		return dense(vars, graph.Concatenate([]*Node{x, graph.Log(alike(sigma, x))}, 1), 3)
+		return dense(vars, graph.Concatenate([]*Node{x, graph.Log(rows.Like(sigma, x))}, 1), 3)
 	})}
 	f := trained(t, model)
 	path := filepath.Join(t.TempDir(), "model.safetensors")

@@ -7,6 +7,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
+	"github.com/scorekit/lab/internal/rows"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/random"
 )
@@ -82,7 +83,7 @@ func (d Denoising) Floor(dim int, std float64) (float64, error) {
 // divided by a small σ.
 func denoise(who string, vars *mlctx.Context, rng *random.Source, score scorekit.Score, x, sigma *Node) *Node {
 	z := rng.Normal(x.Shape().Dimensions...)
-	wide := alike(sigma, x)
+	wide := rows.Like(sigma, x)
 	s := ask(who, score, vars, graph.Add(x, graph.Mul(wide, z)), sigma)
 	return ofFinite(x, halfSquare(graph.Add(graph.Mul(wide, s), z)))
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
+	"github.com/scorekit/lab/internal/rows"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/autodiff"
 	"github.com/scorekit/lab/scorekit/random"
@@ -69,11 +70,11 @@ func (o NonNegative) Loss(vars *mlctx.Context, rng *random.Source, score scoreki
 	squared := graph.Square(w)
 	var slopes *Node
 	if o.Probes == 0 {
-		slopes = rowSum(graph.Mul(squared, autodiff.Diagonal(s, x)))
+		slopes = rows.Sum(graph.Mul(squared, autodiff.Diagonal(s, x)))
 	} else {
 		slopes = o.estimate(rng, s, x, squared)
 	}
-	loss := graph.Add(halfSquare(graph.Mul(w, s)), rowSum(graph.MulScalar(graph.Mul(w, s), 2)))
+	loss := graph.Add(halfSquare(graph.Mul(w, s)), rows.Sum(graph.MulScalar(graph.Mul(w, s), 2)))
 	loss = graph.Add(loss, slopes)
 	return ofFinite(x, spoilt(graph.LessThan(w, graph.ZerosLike(w)), loss))
 }
@@ -85,7 +86,7 @@ func (o NonNegative) estimate(rng *random.Source, s, x, squared *Node) *Node {
 	terms := make([]*Node, o.Probes)
 	for j := range terms {
 		v := graph.Reshape(graph.Slice(all, graph.AxisElem(j)), dims...)
-		terms[j] = rowSum(graph.Mul(graph.Mul(autodiff.VJP(s, x, v), v), squared))
+		terms[j] = rows.Sum(graph.Mul(graph.Mul(autodiff.VJP(s, x, v), v), squared))
 	}
 	return graph.ReduceMean(graph.Stack(terms, 0), 0)
 }

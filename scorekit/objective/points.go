@@ -7,6 +7,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
+	"github.com/scorekit/lab/internal/rows"
 	"github.com/scorekit/lab/scorekit"
 )
 
@@ -41,7 +42,7 @@ func ofFinite(x, loss *Node) *Node {
 
 // spoilt is the loss of each example, [batch], with NaN where any number of the example is marked, [batch, dims...].
 func spoilt(marked, loss *Node) *Node {
-	marks := rowSum(graph.ConvertDType(marked, loss.DType()))
+	marks := rows.Sum(graph.ConvertDType(marked, loss.DType()))
 	nan := graph.BroadcastToDims(graph.Scalar(loss.Graph(), loss.DType(), math.NaN()), loss.Shape().Dimensions...)
 	return graph.Where(graph.GreaterThan(marks, graph.ZerosLike(marks)), nan, loss)
 }
@@ -50,24 +51,5 @@ func spoilt(marked, loss *Node) *Node {
 // 0, without an error: a trace would be lost, and an energy would have no score.
 func differentiable(x *Node) *Node { return graph.Identity(x) }
 
-// alike reshapes [batch] so that it multiplies [batch, dims...].
-func alike(sigma, x *Node) *Node {
-	dims := make([]int, x.Rank())
-	dims[0] = x.Shape().Dimensions[0]
-	for i := 1; i < len(dims); i++ {
-		dims[i] = 1
-	}
-	return graph.Reshape(sigma, dims...)
-}
-
 // halfSquare is ½‖r‖² of each row, [batch].
-func halfSquare(r *Node) *Node { return graph.MulScalar(rowSum(graph.Square(r)), 0.5) }
-
-// rowSum adds up each row: [batch, dims...] → [batch].
-func rowSum(r *Node) *Node {
-	axes := make([]int, r.Rank()-1)
-	for i := range axes {
-		axes[i] = i + 1
-	}
-	return graph.ReduceSum(r, axes...)
-}
+func halfSquare(r *Node) *Node { return graph.MulScalar(rows.Sum(graph.Square(r)), 0.5) }

@@ -4,6 +4,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
+	"github.com/scorekit/lab/internal/rows"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/autodiff"
 	"github.com/scorekit/lab/scorekit/random"
@@ -46,8 +47,8 @@ func (o Sliced) Loss(vars *mlctx.Context, rng *random.Source, score scorekit.Sco
 	terms := make([]*Node, o.Projections)
 	for j := range terms {
 		v := graph.Reshape(graph.Slice(all, graph.AxisElem(j)), dims...)
-		slope := rowSum(graph.Mul(autodiff.VJP(s, x, v), v))
-		along := rowSum(graph.Mul(v, s))
+		slope := rows.Sum(graph.Mul(autodiff.VJP(s, x, v), v))
+		along := rows.Sum(graph.Mul(v, s))
 		terms[j] = graph.Add(slope, graph.MulScalar(graph.Square(along), 0.5))
 	}
 	return ofFinite(x, graph.ReduceMean(graph.Stack(terms, 0), 0))

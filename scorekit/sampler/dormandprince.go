@@ -7,6 +7,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
+	"github.com/scorekit/lab/internal/rows"
 	"github.com/scorekit/lab/internal/rungekutta"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/random"
@@ -160,10 +161,10 @@ func (d DormandPrince) Init(vars *mlctx.Context, _ *random.Source, score scoreki
 // slope is dx/dt at the times t, [chains].
 func (d DormandPrince) slope(vars *mlctx.Context, score scorekit.Score, x, t *Node) *Node {
 	if d.SDE == nil {
-		return graph.Neg(graph.Mul(perRow(t, x), score(vars, x, t)))
+		return graph.Neg(graph.Mul(rows.Like(t, x), score(vars, x, t)))
 	}
 	s := sde.ScoreAt(vars, score, x, d.SDE.MarginalNode(t))
-	return graph.Sub(graph.Mul(perRow(d.SDE.DriftNode(t), x), x), graph.Mul(perRow(d.half(t), x), s))
+	return graph.Sub(graph.Mul(rows.Like(d.SDE.DriftNode(t), x), x), graph.Mul(rows.Like(d.half(t), x), s))
 }
 
 // half is ½g².
@@ -174,11 +175,11 @@ func (d DormandPrince) half(t *Node) *Node {
 // denoised is Tweedie's formula with the score that a slope tells.
 func (d DormandPrince) denoised(x, slope, t *Node) *Node {
 	if d.SDE == nil {
-		return graph.Sub(x, graph.Mul(perRow(t, x), slope)) // x + σ²s, slope −σs
+		return graph.Sub(x, graph.Mul(rows.Like(t, x), slope)) // x + σ²s, slope −σs
 	}
-	s := graph.Div(graph.Sub(graph.Mul(perRow(d.SDE.DriftNode(t), x), x), slope), perRow(d.half(t), x))
+	s := graph.Div(graph.Sub(graph.Mul(rows.Like(d.SDE.DriftNode(t), x), x), slope), rows.Like(d.half(t), x))
 	at := d.SDE.MarginalNode(t)
-	return graph.Div(graph.Add(x, graph.Mul(perRow(graph.Square(at.Std), x), s)), perRow(at.Mean, x))
+	return graph.Div(graph.Add(x, graph.Mul(rows.Like(graph.Square(at.Std), x), s)), rows.Like(at.Mean, x))
 }
 
 // Step makes one attempt for every chain that is not at the end.
@@ -198,7 +199,7 @@ func (d DormandPrince) Step(vars *mlctx.Context, _ *random.Source, score scoreki
 	slopes := []*Node{state.Aux[auxSlope]}
 	var next *Node
 	for stage := 1; stage < len(rungekutta.Nodes); stage++ {
-		next = graph.Sub(x, graph.Mul(perRow(h, x), weighted(rungekutta.Stages[stage], slopes)))
+		next = graph.Sub(x, graph.Mul(rows.Like(h, x), weighted(rungekutta.Stages[stage], slopes)))
 		at := graph.Sub(t, graph.MulScalar(h, rungekutta.Nodes[stage]))
 		if rungekutta.Nodes[stage] == 1 {
 			at = graph.Where(arrives, end, at) // not off by rounding
@@ -207,9 +208,9 @@ func (d DormandPrince) Step(vars *mlctx.Context, _ *random.Source, score scoreki
 	}
 	relative, absolute := d.tolerances()
 	scale := graph.AddScalar(graph.MulScalar(graph.Max(graph.Abs(x), graph.Abs(next)), relative), absolute)
-	off := graph.Div(graph.Mul(perRow(h, x), weighted(rungekutta.Error[:], slopes)), scale)
+	off := graph.Div(graph.Mul(rows.Like(h, x), weighted(rungekutta.Error[:], slopes)), scale)
 	size := float64(x.Shape().Size()) / float64(x.Shape().Dimensions[0])
-	wrong := graph.Sqrt(graph.DivScalar(sumRows(graph.Square(off)), size))
+	wrong := graph.Sqrt(graph.DivScalar(rows.Sum(graph.Square(off)), size))
 
 	one := graph.OnesLike(wrong)
 	accepted := graph.LogicalAnd(working, graph.LessOrEqual(wrong, one))
@@ -294,5 +295,5 @@ func weighted(weights []float64, xs []*Node) *Node {
 
 // wide gives a condition of each row the shape of x: [n] → [n, dims...].
 func wide(condition, x *Node) *Node {
-	return graph.BroadcastToDims(perRow(condition, x), x.Shape().Dimensions...)
+	return graph.BroadcastToDims(rows.Like(condition, x), x.Shape().Dimensions...)
 }

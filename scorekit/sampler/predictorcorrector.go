@@ -7,6 +7,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
+	"github.com/scorekit/lab/internal/rows"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/random"
 	"github.com/scorekit/lab/scorekit/sde"
@@ -254,7 +255,7 @@ func (p PredictorCorrector) correct(vars *mlctx.Context, rng *random.Source, sco
 		}
 		total = mean
 		if p.PerChain {
-			eps = perRow(eps, x)
+			eps = rows.Like(eps, x)
 		}
 		x = graph.Add(graph.Add(x, graph.Mul(eps, s)), graph.Mul(graph.Sqrt(graph.MulScalar(eps, 2)), z))
 	}
@@ -265,7 +266,7 @@ func (p PredictorCorrector) correct(vars *mlctx.Context, rng *random.Source, sco
 }
 
 // norm is the length of each point: [n, dims...] → [n].
-func norm(x *Node) *Node { return graph.Sqrt(sumRows(graph.Square(x))) }
+func norm(x *Node) *Node { return graph.Sqrt(rows.Sum(graph.Square(x))) }
 
 // Predict returns the mean of the data given x, as that of [ReverseSDE] does.
 func (p PredictorCorrector) Predict(vars *mlctx.Context, score scorekit.Score, x *Node, row []*Node) *Node {

@@ -70,15 +70,3 @@ func noiseless(vars *mlctx.Context, score scorekit.Score, x *Node, sigma float64
 	}
 	return graph.Add(x, graph.MulScalar(scoreAt(vars, score, x, sigma), sigma*sigma))
 }
-
-// sumRows sums over all axes but the first: [n, dims...] → [n].
-func sumRows(x *Node) *Node {
-	return graph.ReduceSum(graph.Reshape(x, x.Shape().Dimensions[0], -1), 1)
-}
-
-// perRow gives a number of each row the rank of x, so that it multiplies rows of it: [n] → [n, 1, ...].
-func perRow(v, x *Node) *Node {
-	ones := slices.Repeat([]int{1}, x.Rank())
-	ones[0] = v.Shape().Dimensions[0]
-	return graph.Reshape(v, ones...)
-}

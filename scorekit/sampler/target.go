@@ -8,6 +8,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
+	"github.com/scorekit/lab/internal/rows"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/random"
 )
@@ -130,7 +131,7 @@ func (t target) move(vars *mlctx.Context, rng *random.Source, score scorekit.Sco
 // as large as the dimension, need not be subtracted from each other. sum is s(x) + s(y).
 func backward(sum, z, eps *Node) *Node {
 	w := graph.Mul(graph.Sqrt(graph.MulScalar(eps, 0.5)), sum)
-	return graph.Neg(sumRows(graph.Mul(w, graph.Add(z, graph.MulScalar(w, 0.5)))))
+	return graph.Neg(rows.Sum(graph.Mul(w, graph.Add(z, graph.MulScalar(w, 0.5)))))
 }
 
 // probability is min(1, e^r), and 0 where r is NaN.

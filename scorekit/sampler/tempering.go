@@ -7,6 +7,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
+	"github.com/scorekit/lab/internal/rows"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/random"
 )
@@ -123,7 +124,7 @@ func (p ParallelTempering) perReplica(x *Node, n int, of func(k int) float64) *N
 		values[k] = of(k)
 	}
 	rungs := graph.ConvertDType(graph.Const(x.Graph(), values), x.DType())
-	return perRow(graph.Reshape(graph.BroadcastToDims(graph.Reshape(rungs, -1, 1), len(values), n), -1), x)
+	return rows.Like(graph.Reshape(graph.BroadcastToDims(graph.Reshape(rungs, -1, 1), len(values), n), -1), x)
 }
 
 // swap exchanges neighbours, for the pairs that are tried in this step, and returns the probabilities of all pairs,

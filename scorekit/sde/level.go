@@ -6,6 +6,7 @@ import (
 
 	"github.com/gomlx/gomlx/pkg/core/graph"
 
+	"github.com/scorekit/lab/internal/rows"
 	"github.com/scorekit/lab/scorekit"
 )
 
@@ -69,12 +70,7 @@ func alike(a, x *Node) *Node {
 	if a.Rank() != 1 || x.Rank() < 1 || a.Shape().Dimensions[0] != x.Shape().Dimensions[0] {
 		panic(fmt.Errorf("sde: level of shape %v for points of shape %v: must be a scalar or [batch]", a.Shape().Dimensions, x.Shape().Dimensions))
 	}
-	dims := make([]int, x.Rank())
-	dims[0] = a.Shape().Dimensions[0]
-	for i := 1; i < len(dims); i++ {
-		dims[i] = 1
-	}
-	return graph.Reshape(a, dims...)
+	return rows.Like(a, x)
 }
 
 // each gives every point its own copy of a scalar: [batch].

@@ -115,7 +115,7 @@ func (o MatrixOrnsteinUhlenbeck) Covariance(t, u float64) ([][]float64, error) {
 		return nil, err
 	}
 	t, u = min(t, u), max(t, u)
-	return rows(o.along(func(rate float64) float64 {
+	return rowsOf(o.along(func(rate float64) float64 {
 		return math.Exp(-rate*(u-t)) * o.sigma * o.sigma * -math.Expm1(-2*rate*t) / (2 * rate)
 	})), nil
 }
@@ -125,7 +125,7 @@ func (o MatrixOrnsteinUhlenbeck) Stationary() (mean []float64, covariance [][]fl
 	if o.check() != nil {
 		return nil, nil
 	}
-	return slices.Clone(o.mu), rows(o.along(func(rate float64) float64 { return o.sigma * o.sigma / (2 * rate) }))
+	return slices.Clone(o.mu), rowsOf(o.along(func(rate float64) float64 { return o.sigma * o.sigma / (2 * rate) }))
 }
 
 // along returns the matrix with the eigenvectors of A and the values f of its eigenvalues.
@@ -139,7 +139,7 @@ func (o MatrixOrnsteinUhlenbeck) along(f func(rate float64) float64) *mat.Dense 
 	return &m
 }
 
-func rows(m *mat.Dense) [][]float64 {
+func rowsOf(m *mat.Dense) [][]float64 {
 	n, _ := m.Dims()
 	out := make([][]float64, n)
 	for i := range out {
