@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gomlx/gomlx/backends"
+	"github.com/gomlx/gomlx/pkg/core/tensors"
 
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/metric"
@@ -51,12 +52,16 @@ func Objectives(ctx context.Context, backend backends.Backend, study Study, entr
 	if err := study.check(entries); err != nil {
 		return nil, fmt.Errorf("compare: Objectives: %w", err)
 	}
-	if err := study.checkTruth(backend); err != nil {
+	if study.Examples == 0 {
+		study.Examples = 4096
+	}
+	points, err := study.points(backend)
+	if err != nil {
 		return nil, fmt.Errorf("compare: Objectives: truth: %w", err)
 	}
 	var table Table
 	for _, e := range entries {
-		r, err := study.run(ctx, backend, e, options)
+		r, err := study.run(ctx, backend, e, points, options)
 		if err != nil {
 			return table, fmt.Errorf("compare: Objectives: %s: %w", e.Name, err)
 		}
@@ -78,19 +83,6 @@ func (s Study) check(entries []Entry) error {
 	return checkEntries(entries)
 }
 
-// checkTruth asks the truth for its score once, so that it is not found to have none after hours of training.
-func (s Study) checkTruth(backend backends.Backend) error {
-	if s.Truth == nil {
-		return nil
-	}
-	points, err := s.points(backend, 2)
-	if err != nil {
-		return err
-	}
-	_, err = scorekit.Evaluate(backend, s.Truth, points, s.level()...)
-	return err
-}
-
 // level is the noise level that scores are given: none for 0.
 func (s Study) level() []float64 {
 	if s.Sigma == 0 {
@@ -105,25 +97,18 @@ const (
 	pointSeed = 1_000_033
 )
 
-func (s Study) run(ctx context.Context, backend backends.Backend, e Entry, options []scorekit.FitOption) (Result, error) {
+// run trains with one objective and judges the score at points, which are nil where the truth is not known.
+func (s Study) run(ctx context.Context, backend backends.Backend, e Entry, points any, options []scorekit.FitOption) (Result, error) {
 	t, err := train(ctx, backend, s.Model, e, s.Data, options)
 	if err != nil {
 		return Result{}, err
 	}
-	n := s.Examples
-	if n == 0 {
-		n = 4096
-	}
 	r := Result{Name: e.Name, Steps: t.steps, StepTime: t.step, Compile: t.compile, Fitted: t.fitted}
-	if r.Loss, r.LossError, err = scorekit.EvaluateLoss(backend, t.fitted, e.Objective, s.Data, n, lossSeed); err != nil {
+	if r.Loss, r.LossError, err = scorekit.EvaluateLoss(backend, t.fitted, e.Objective, s.Data, s.Examples, lossSeed); err != nil {
 		return Result{}, err
 	}
-	if s.Truth == nil {
+	if points == nil {
 		return r, nil
-	}
-	points, err := s.points(backend, n)
-	if err != nil {
-		return Result{}, err
 	}
 	f, err := metric.FisherDivergence(backend, s.Truth, t.fitted, points, s.level()...)
 	if err != nil {
@@ -133,15 +118,27 @@ func (s Study) run(ctx context.Context, backend backends.Backend, e Entry, optio
 	return r, nil
 }
 
-// points draws what the scores are judged at.
-func (s Study) points(backend backends.Backend, n int) (any, error) {
-	x, err := scorekit.Draw(backend, s.Data, n, pointSeed)
-	if err != nil || s.Sigma == 0 {
-		return x, err
+// points draws what the scores are judged at; nil where the truth is not known. It asks the truth for its score there, so
+// that it is not found to have none after hours of training.
+func (s Study) points(backend backends.Backend) (any, error) {
+	if s.Truth == nil {
+		return nil, nil
 	}
+	x, err := scorekit.Draw(backend, s.Data, s.Examples, pointSeed)
+	if err == nil && s.Sigma > 0 {
+		err = s.noise(x)
+	}
+	if err == nil {
+		_, err = scorekit.Evaluate(backend, s.Truth, x, s.level()...)
+	}
+	return x, err
+}
+
+// noise adds noise of the level to points.
+func (s Study) noise(x *tensors.Tensor) error {
 	rng := rand.New(rand.NewPCG(pointSeed, 0))
 	var noised error
-	err = x.MutableFlatData(func(flat any) {
+	err := x.MutableFlatData(func(flat any) {
 		values, ok := flat.([]float32)
 		if !ok {
 			noised = fmt.Errorf("examples of type %T: must be float32", flat)
@@ -153,5 +150,5 @@ func (s Study) points(backend backends.Backend, n int) (any, error) {
 	if err == nil {
 		err = noised
 	}
-	return x, err
+	return err
 }

@@ -80,8 +80,10 @@ func (d Discrete) Levels() []Level {
 
 // Sigmas returns the noise levels √((1−ᾱ_t)/ᾱ_t), rising.
 func (d Discrete) Sigmas() []float64 {
-	return d.list(func(i int) float64 { return math.Sqrt(math.Expm1(-d.logs[i])) })
+	return d.list(d.sigma)
 }
+
+func (d Discrete) sigma(i int) float64 { return math.Sqrt(math.Expm1(-d.logs[i])) }
 
 // PosteriorVariances returns the variances of x_{t−1} given x_t and the data, β̃_t = β_t(1−ᾱ_{t−1})/(1−ᾱ_t): 0 at t = 0, before
 // which come the data (Ho et al. 2020, eq. 7). [Posterior] has its mean, too.
@@ -109,15 +111,14 @@ func (d Discrete) Sigma(t float64) float64 {
 	if d.Len() == 0 || math.IsNaN(t) {
 		return math.NaN()
 	}
-	sigmas := d.Sigmas()
-	last := float64(len(sigmas) - 1)
-	t = min(max(t, 0), last)
+	last := d.Len() - 1
+	t = min(max(t, 0), float64(last))
 	low := int(math.Floor(t))
-	if low == len(sigmas)-1 {
-		return sigmas[low]
+	if low == last {
+		return d.sigma(low)
 	}
 	share := t - float64(low)
-	return (1-share)*sigmas[low] + share*sigmas[low+1]
+	return (1-share)*d.sigma(low) + share*d.sigma(low+1)
 }
 
 // Marginal returns the level at index t, as [Discrete.Sigma] interpolates it.
@@ -129,15 +130,14 @@ func (d Discrete) Time(sigma float64) float64 {
 	if d.Len() == 0 || math.IsNaN(sigma) {
 		return math.NaN()
 	}
-	sigmas := d.Sigmas()
-	above := sort.SearchFloat64s(sigmas, sigma)
+	above := sort.Search(d.Len(), func(i int) bool { return d.sigma(i) >= sigma })
 	switch {
 	case above == 0:
 		return 0
-	case above == len(sigmas):
-		return float64(len(sigmas) - 1)
+	case above == d.Len():
+		return float64(d.Len() - 1)
 	}
-	low, high := sigmas[above-1], sigmas[above]
+	low, high := d.sigma(above-1), d.sigma(above)
 	return float64(above-1) + (sigma-low)/(high-low)
 }
 
