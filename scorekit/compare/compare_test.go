@@ -118,6 +118,15 @@ func TestNoiseLevel(t *testing.T) {
 	if table[0].StepTime != 0 {
 		t.Errorf("one call took %v a step after the first", table[0].StepTime)
 	}
+	// Of another slope, 1 in place of ½, it is ½(1 − 1/(1+σ²))² times the mean square of the noised data, 1 + σ².
+	steep := study
+	steep.Model = slope(1)
+	if table, err = compare.Objectives(t.Context(), be, steep, []compare.Entry{denoising}, still...); err != nil {
+		t.Fatal(err)
+	}
+	if f, want := table[0].Fisher, 0.5*math.Pow(1-1/(1+sigma*sigma), 2)*(1+sigma*sigma); !(math.Abs(f.Divergence-want) <= 5*f.StandardError) {
+		t.Errorf("divergence of a steeper score %v ± %v, want %v", f.Divergence, f.StandardError, want)
+	}
 	study.Sigma = 0
 	if table, err = compare.Objectives(t.Context(), be, study, []compare.Entry{denoising}, still...); err != nil {
 		t.Fatal(err)
