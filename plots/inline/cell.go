@@ -37,15 +37,6 @@ func Figure(figure *plots.Figure, err error) {
 	}
 }
 
-// AtMost prints a number beside the limit that it must not pass, and ends the cell where it does or is NaN: what a
-// notebook claims it also checks.
-func AtMost(what string, value, limit float64) {
-	if !(value <= limit) {
-		panic(fmt.Errorf("%s is %.4g: must be at most %.4g", what, value, limit))
-	}
-	Printf("✓ %s is %.4g (at most %.4g)", what, value, limit)
-}
-
 // Printf shows a line of text, Markdown with mathematics between dollar signs, in its order among the figures of the
 // cell; what fmt prints comes through another pipe and may overtake them. Outside a notebook it prints the line.
 func Printf(format string, values ...any) {
