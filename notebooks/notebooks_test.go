@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -62,8 +63,16 @@ func TestNotebooks(t *testing.T) {
 	}
 	for _, book := range books {
 		t.Run(book.Name, func(t *testing.T) {
-			if _, err := runner.Run(ctx, book); err != nil {
+			result, err := runner.Run(ctx, book)
+			if err != nil {
 				t.Error(err)
+			}
+			// Each claim that held is a test of its own; one that does not fails its cell and with it the notebook.
+			for i, claim := range result.Claims {
+				t.Run(fmt.Sprintf("claim_%02d", i+1), func(t *testing.T) { t.Log(claim) })
+			}
+			if len(result.Claims) == 0 {
+				t.Error("the notebook checks nothing")
 			}
 		})
 	}

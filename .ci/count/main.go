@@ -2,11 +2,13 @@
 // a line for each package, what was skipped or left out, the output of the first failure, and at the very end
 //
 //	N listed cases passed, N failed
+//	N claims of the notebooks checked
 //	N passed, N failed
 //
 // A listed case is one of exact reference values or of another library's recorded outputs: a subtest whose name starts
 // with case_. It counts once for a package, however many tests and backends look at it, and passes if all of
-// them do.
+// them do. A claim is a check in a notebook that held, a subtest whose name starts with claim_; one that does not hold
+// fails its notebook.
 //
 // A test with subtests counts through them; a package that fails without a failing test, because it does not compile
 // or ends early, counts as one failure. The exit status is 1 if anything failed or nothing was run.
@@ -33,7 +35,7 @@ type running struct {
 }
 
 func main() {
-	passed, failed := 0, 0
+	passed, failed, claims := 0, 0, 0
 	first := "" // the output of the first failure
 	open, builds := map[string]*running{}, map[string]string{}
 	cases := map[string]bool{} // package and case → passed wherever it ran
@@ -73,6 +75,7 @@ func main() {
 			}
 			passed, failed = passed+ok, failed+bad
 			p.cases(e.Package, cases)
+			claims += p.claims()
 			if bad > 0 && first == "" {
 				first = fmt.Sprintf("\n%s:\n%s%s", e.Package, builds[e.FailedBuild], output)
 			}
@@ -95,6 +98,7 @@ func main() {
 		}
 	}
 	fmt.Printf("%d listed cases passed, %d failed\n", good, len(cases)-good)
+	fmt.Printf("%d claims of the notebooks checked\n", claims)
 	fmt.Printf("%d passed, %d failed\n", passed, failed)
 	if failed > 0 || passed == 0 {
 		os.Exit(1)
@@ -157,4 +161,15 @@ func said(lines []string) (text string) {
 		}
 	}
 	return text
+}
+
+// claims returns how many claims held in the notebooks of a package that has ended.
+func (p *running) claims() int {
+	held := 0
+	for test, result := range p.result {
+		if result == "pass" && strings.HasPrefix(test[strings.LastIndexByte(test, '/')+1:], "claim_") {
+			held++
+		}
+	}
+	return held
 }

@@ -79,7 +79,7 @@ func rootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%s: %w", command.CommandPath(), err)}
 	})
-	root.AddCommand(setupCommand(), labCommand(), runCommand(), doctorCommand(), cleanCommand(), versionCommand())
+	root.AddCommand(setupCommand(), labCommand(), runCommand(), bookCommand(), doctorCommand(), cleanCommand(), versionCommand())
 	return root
 }
 

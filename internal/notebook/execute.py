@@ -7,10 +7,11 @@ cell it answers with a line, "go on" or "stop": whether a cell failed is for the
 import json
 import os
 import pathlib
-import shutil
 import signal
 import sys
 import time
+
+from page import page, replace
 
 
 def main():
@@ -40,7 +41,7 @@ def main():
         output = pathlib.Path(job["output"])
         replace(output.with_name(output.name + ".ipynb"), nbformat.writes(book) + "\n")
     if job["html"]:
-        replace(output.with_name(output.name + ".html"), page(book, output, job))
+        replace(output.with_name(output.name + ".html"), page(book, output.parent, job["title"], job["folder"]))
     tell("written")
 
 
@@ -82,7 +83,8 @@ def execute(book, job, tell):
                 except CellExecutionError as failure:
                     error = failure.evalue or failure.ename
                 told = [out for out in cell.outputs if out.output_type in ("stream", "error")]
-                tell("cell", cell=count, seconds=time.monotonic() - begin, source=cell.source, outputs=told, error=error)
+                shown = [str(out.get("data", {}).get("text/markdown", "")) for out in cell.outputs]
+                tell("cell", cell=count, seconds=time.monotonic() - begin, source=cell.source, outputs=told, shown=shown, error=error)
                 if sys.stdin.readline().strip() != "go on":
                     break
             # The polite way takes seconds. The kernel's temporary files are in a folder that the caller removes.
@@ -98,37 +100,6 @@ def kill(group):
             os.killpg(group, signal.SIGKILL)
         except ProcessLookupError:
             pass
-
-
-def page(book, output, job):
-    """Returns the notebook as HTML that needs no network: its formulas use the MathJax that is put beside it."""
-    import importlib.util
-
-    from nbconvert import HTMLExporter
-
-    mathjax = output.parent / "mathjax"
-    if not mathjax.exists():
-        static = pathlib.Path(importlib.util.find_spec("jupyter_server_mathjax").origin).parent / "static"
-        part = mathjax.with_name(f"mathjax.{os.getpid()}.new")
-        shutil.copytree(static, part, ignore=shutil.ignore_patterns("mathmaps", "SVG"))
-        try:
-            part.rename(mathjax)
-        except OSError:
-            shutil.rmtree(part)
-    exporter = HTMLExporter(embed_images=True)
-    exporter.mathjax_url = "mathjax/MathJax.js?config=TeX-AMS-MML_HTMLorMML-full,Safe"
-    exporter.require_js_url = exporter.jquery_url = ""
-    html, _ = exporter.from_notebook_node(book, resources={"metadata": {"name": job["title"], "path": job["folder"]}})
-    # Of MathJax's fonts only these are there; without this it would ask for others first.
-    fonts = '{"HTML-CSS": {availableFonts: [], imageFont: null, preferredFont: null, webFont: "STIX-Web"}}'
-    config = f'<script type="text/x-mathjax-config">MathJax.Hub.Config({fonts});</script>\n</head>'
-    return html.replace("</head>", config, 1)
-
-
-def replace(path, text):
-    part = path.with_name(f".{path.name}.{os.getpid()}.new")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
 
 
 if __name__ == "__main__":

@@ -54,6 +54,17 @@ func Failure(outputs []Output) string {
 	return ""
 }
 
+// claims returns the checks that held among the texts that a cell displayed: those of package inline begin with a tick.
+func claims(shown []string) []string {
+	var held []string
+	for _, text := range shown {
+		if claim, ok := strings.CutPrefix(text, "✓ "); ok {
+			held = append(held, claim)
+		}
+	}
+	return held
+}
+
 // CellError is a cell that failed.
 type CellError struct {
 	Notebook string

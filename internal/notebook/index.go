@@ -18,6 +18,7 @@ var indexText string
 
 var indexTemplate = template.Must(template.New("index").Funcs(template.FuncMap{
 	"took": took,
+	"held": held,
 	"when": func(t time.Time) string { return t.Format("2 January 2006, 15:04") },
 }).Parse(indexText))
 
@@ -26,12 +27,14 @@ func writeIndex(file string, results map[string]Result) error {
 	page := struct {
 		Results []Result
 		Failed  int
+		Claims  int
 		Seconds float64
 	}{}
 	for _, name := range slices.Sorted(maps.Keys(results)) {
 		result := results[name]
 		page.Results = append(page.Results, result)
 		page.Seconds += result.Seconds
+		page.Claims += len(result.Claims)
 		if result.Failed != "" {
 			page.Failed++
 		}

@@ -9,8 +9,11 @@
 // temporary files beside it. Both are removed in the end, so that neither the checkout nor the system's temporary folder
 // is littered. The executed notebook, a page made from it and an index of all pages go to the output folder.
 //
+// A book is made of the notebooks as they are, with the outputs that are stored in them.
+//
 // Map: notebook.go lists and chooses notebooks, failure.go judges a cell, runner.go executes, execute.py is its Python half,
-// scratch.go makes the scratch folder, results.go and index.go keep and show the results, lab.go opens JupyterLab.
+// scratch.go makes the scratch folder, results.go and index.go keep and show the results, book.go and book.py make the
+// book, page.py makes a page, lab.go opens JupyterLab.
 package notebook
 
 import (

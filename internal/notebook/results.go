@@ -20,6 +20,8 @@ type Result struct {
 	// Cells is the number of code cells, Passed how many of them ran without failing.
 	Cells  int `json:"cells"`
 	Passed int `json:"passed"`
+	// Claims are the checks that held, in the words of the notebook.
+	Claims []string `json:"claims,omitempty"`
 	// Seconds is the time from the start of the kernel to the finished page.
 	Seconds  float64   `json:"seconds"`
 	Finished time.Time `json:"finished"`

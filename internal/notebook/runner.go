@@ -4,7 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,8 +19,10 @@ import (
 	"github.com/scorekit/lab/internal/setup"
 )
 
-//go:embed execute.py
-var script []byte
+// The Python half. What executes and what makes the book share page.py.
+//
+//go:embed execute.py page.py book.py
+var programs embed.FS
 
 // Runner executes notebooks with a set-up that is done.
 type Runner struct {
@@ -40,13 +42,18 @@ type Runner struct {
 // is ctx's cause alone when ctx ended the work.
 func (r Runner) All(ctx context.Context, books []Notebook) error {
 	var failures []error
+	begin, checked := time.Now(), 0
 	for _, book := range books {
-		if _, err := r.Run(ctx, book); ctx.Err() != nil {
+		result, err := r.Run(ctx, book)
+		if ctx.Err() != nil {
 			return context.Cause(ctx)
-		} else if err != nil {
+		}
+		if err != nil {
 			failures = append(failures, err)
 		}
+		checked += len(result.Claims)
 	}
+	fmt.Fprintf(r.Out, "%d of %d notebooks without a failure, %s in %s\n", len(books)-len(failures), len(books), held(checked), took(time.Since(begin).Seconds()))
 	return errors.Join(failures...)
 }
 
@@ -67,7 +74,7 @@ func (r Runner) Run(ctx context.Context, book Notebook) (Result, error) {
 	if err != nil {
 		result.Failed, verdict = err.Error(), "FAILED"
 	}
-	fmt.Fprintf(r.Out, "%s  %s in %.1f s\n", book.Name, verdict, result.Seconds)
+	fmt.Fprintf(r.Out, "%s  %s in %.1f s, %s\n", book.Name, verdict, result.Seconds, held(len(result.Claims)))
 	return result, errors.Join(err, record(r.Folder, filepath.Dir(book.Path), result))
 }
 
@@ -90,6 +97,7 @@ type event struct {
 	Seconds float64  `json:"seconds"`
 	Source  string   `json:"source"`
 	Outputs []Output `json:"outputs"`
+	Shown   []string `json:"shown"` // what the cell displayed as Markdown
 	Error   string   `json:"error"` // what nbclient itself noticed
 }
 
@@ -100,8 +108,7 @@ func (r Runner) execute(ctx context.Context, book Notebook, result *Result) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, scratch.remove()) }()
-	program := filepath.Join(scratch.root, "execute.py")
-	if err := os.WriteFile(program, script, 0o644); err != nil {
+	if err := os.CopyFS(scratch.root, programs); err != nil {
 		return err
 	}
 	output, err := filepath.Abs(filepath.Join(r.Folder, book.Name))
@@ -113,7 +120,7 @@ func (r Runner) execute(ctx context.Context, book Notebook, result *Result) (err
 		return err
 	}
 
-	command := process.Command(ctx, setup.VenvProgram(r.Setup.Home, "python"), program)
+	command := process.Command(ctx, setup.VenvProgram(r.Setup.Home, "python"), filepath.Join(scratch.root, "execute.py"))
 	command.Env = append(r.Setup.JupyterEnviron(), kernel.RootVar+"="+r.Setup.Checkout,
 		"TMPDIR="+scratch.temp, "TMP="+scratch.temp, "TEMP="+scratch.temp, "PYTHONUTF8=1")
 	// Standard error has the kernel's log: of interest only when the program itself fails.
@@ -185,6 +192,7 @@ func (r Runner) follow(book Notebook, events io.Reader, answer io.Writer, result
 				failed = &CellError{book.Name, e.Cell, result.Cells, e.Source, report}
 			} else {
 				result.Passed = e.Cell
+				result.Claims = append(result.Claims, claims(e.Shown)...)
 			}
 			fmt.Fprintf(r.Out, "%s  %d/%d  %.1f s  %s\n", book.Name, e.Cell, result.Cells, e.Seconds, verdict)
 			if _, err := fmt.Fprintln(answer, reply); err != nil {
@@ -192,6 +200,14 @@ func (r Runner) follow(book Notebook, events io.Reader, answer io.Writer, result
 			}
 		}
 	}
+}
+
+// held says how many claims held.
+func held(claims int) string {
+	if claims == 1 {
+		return "1 claim checked"
+	}
+	return fmt.Sprintf("%d claims checked", claims)
 }
 
 func lastLines(text string, most int) string {

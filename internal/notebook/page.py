@@ -1,0 +1,36 @@
+"""Makes pages from notebooks that need no network: execute.py makes one of each, book.py all that belong together."""
+
+import importlib.util
+import os
+import pathlib
+import shutil
+
+
+def page(book, folder, title, source):
+    """Returns the notebook as HTML to be put into the folder: its formulas use the MathJax that is put beside it."""
+    from nbconvert import HTMLExporter
+
+    mathjax = folder / "mathjax"
+    if not mathjax.exists():
+        static = pathlib.Path(importlib.util.find_spec("jupyter_server_mathjax").origin).parent / "static"
+        part = mathjax.with_name(f"mathjax.{os.getpid()}.new")
+        shutil.copytree(static, part, ignore=shutil.ignore_patterns("mathmaps", "SVG"))
+        try:
+            part.rename(mathjax)
+        except OSError:
+            shutil.rmtree(part)
+    exporter = HTMLExporter(embed_images=True)
+    exporter.mathjax_url = "mathjax/MathJax.js?config=TeX-AMS-MML_HTMLorMML-full,Safe"
+    exporter.require_js_url = exporter.jquery_url = ""
+    html, _ = exporter.from_notebook_node(book, resources={"metadata": {"name": title, "path": source}})
+    # Of MathJax's fonts only these are there; without this it would ask for others first.
+    fonts = '{"HTML-CSS": {availableFonts: [], imageFont: null, preferredFont: null, webFont: "STIX-Web"}}'
+    config = f'<script type="text/x-mathjax-config">MathJax.Hub.Config({fonts});</script>\n</head>'
+    return html.replace("</head>", config, 1)
+
+
+def replace(path, text):
+    """Writes a file whole or not at all."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.new")
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)
