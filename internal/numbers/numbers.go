@@ -2,6 +2,9 @@
 package numbers
 
 import (
+	"fmt"
+	"math"
+
 	"github.com/gomlx/gomlx/pkg/core/dtypes"
 	"github.com/gomlx/gomlx/pkg/core/tensors"
 )
@@ -16,6 +19,14 @@ func Tensor(values []float64, dtype dtypes.DType, dims ...int) *tensors.Tensor {
 		narrow[i] = float32(v)
 	}
 	return tensors.FromFlatDataAndDimensions(narrow, dims...)
+}
+
+// Positive returns an error that names what v is unless it is positive and finite.
+func Positive(what string, v float64) error {
+	if !(v > 0) || math.IsInf(v, 0) {
+		return fmt.Errorf("%s %v: must be positive and finite", what, v)
+	}
+	return nil
 }
 
 // Divisor is the greatest common divisor of two positive integers.

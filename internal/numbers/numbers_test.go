@@ -1,6 +1,8 @@
 package numbers
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -20,5 +22,16 @@ func TestDivisor(t *testing.T) {
 		if got := Divisor(c[0], c[1]); got != c[2] {
 			t.Errorf("divisor of %d and %d is %d, want %d", c[0], c[1], got, c[2])
 		}
+	}
+}
+
+func TestPositive(t *testing.T) {
+	for _, v := range []float64{0, -1, math.NaN(), math.Inf(1), math.Inf(-1)} {
+		if err := Positive("step", v); err == nil || err.Error() != fmt.Sprintf("step %v: must be positive and finite", v) {
+			t.Errorf("error %v for %v", err, v)
+		}
+	}
+	if err := Positive("step", math.SmallestNonzeroFloat64); err != nil {
+		t.Error(err)
 	}
 }

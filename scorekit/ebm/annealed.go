@@ -12,6 +12,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/shapes"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
+	"github.com/scorekit/lab/internal/given"
 	"github.com/scorekit/lab/internal/numbers"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/random"
@@ -57,7 +58,7 @@ type Estimate struct {
 // has none the weights tell nothing, and need not look it.
 //
 // It returns an error for a model without an energy or whose weights are missing, for impossible settings, for fewer than
-// two chains, for chains or weights that run away, and one that wraps ctx's cause when it was stopped.
+// two chains, for an energy so large that its precision hides log Z, for chains or weights that are not finite, and one that wraps ctx's cause when it was stopped.
 func AnnealedImportance(ctx context.Context, backend backends.Backend, model scorekit.Model, n int, settings Annealing) (*Estimate, error) {
 	var e *Estimate
 	err := guard("AnnealedImportance", func() (err error) {
@@ -82,10 +83,11 @@ func annealedImportance(ctx context.Context, backend backends.Backend, model sco
 	}
 	settings.Moves = max(1, settings.Moves)
 	shape := []int{len(settings.Mean)}
-	if m, ok := model.(*scorekit.Fitted); !ok || m != nil {
-		if m, ok := model.(interface{ Shape() []int }); ok && m.Shape() != nil {
-			shape = m.Shape()
-		}
+	if err := given.Check("model", model); err != nil {
+		return nil, err
+	}
+	if m, ok := model.(interface{ Shape() []int }); ok && m.Shape() != nil {
+		shape = m.Shape()
 	}
 	size := 1
 	for _, d := range shape {
@@ -98,12 +100,21 @@ func annealedImportance(ctx context.Context, backend backends.Backend, model sco
 	if err != nil {
 		return nil, err
 	}
-	chains := annealing{settings, b.energy, shape}
+	origin, err := energyAtMean(ctx, backend, b, settings.Mean)
+	if err != nil {
+		return nil, err
+	}
+	// A constant of the energy is taken out on the way: weights are stored next to points, in their precision.
+	less := func(vars *mlctx.Context, x, sigma *Node) *Node {
+		return graph.AddScalar(b.energy(vars, x, sigma), -origin)
+	}
+	chains := annealing{settings, less, shape}
 	// The weight of a chain is the last number of its point.
 	unused := scorekit.Score(func(_ *mlctx.Context, x, _ *Node) *Node { return graph.ZerosLike(x) })
 	draws, err := scorekit.Sample(ctx, backend, unused, chains, n, scorekit.WithShape(size+1), scorekit.WithVars(b.Vars),
 		scorekit.WithDType(b.Points.DType()), scorekit.WithSeed(settings.Seed), scorekit.WithProgress(settings.Report),
-		scorekit.WithUnroll(max(1, 4/settings.Moves))) // each move is a gradient to compile
+		scorekit.WithUnroll(max(1, 4/settings.Moves)), // each move is a gradient to compile
+		scorekit.WithLimit(math.MaxFloat32))           // the weights may be far from 1, and are told apart by their logarithms
 	if err != nil {
 		var diverged *scorekit.DivergedError
 		if errors.As(err, &diverged) {
@@ -117,11 +128,32 @@ func annealedImportance(ctx context.Context, backend backends.Backend, model sco
 	}
 	logs := make([]float64, n)
 	for i, row := range rows {
-		logs[i] = row[size]
+		logs[i] = row[size] - origin
 	}
 	e := estimate(logs)
 	e.Acceptance = draws.Info["acceptance"]
 	return e, nil
+}
+
+// energyAtMean returns the energy at the mean of the Gaussian. It returns an error unless that is a number that the dtype
+// knows to a hundredth: to no less is log Z known.
+func energyAtMean(ctx context.Context, backend backends.Backend, b *bound, mean []float64) (origin float64, err error) {
+	e, err := b.evaluator(backend)
+	if err != nil {
+		return 0, err
+	}
+	defer e.exec.Finalize()
+	err = e.each(ctx, 1, func(_ int, x []float64) { copy(x, mean) }, func(_ int, energies []float64) { origin = energies[0] })
+	if err != nil {
+		return 0, err
+	}
+	if math.IsInf(origin, 1) {
+		return 0, fmt.Errorf("the energy at the mean is +Inf: must be finite everywhere")
+	}
+	if known := math.Abs(origin) * unit(e.dtype); known > 0.01 {
+		return 0, fmt.Errorf("the energy at the mean is %.4g, which %s knows to %.2g, and so log Z: must be to a hundredth (take a constant out of the energy, or train it in float64)", origin, e.dtype, known)
+	}
+	return origin, nil
 }
 
 func (a Annealing) check() error {
@@ -137,8 +169,8 @@ func (a Annealing) check() error {
 		what  string
 		value float64
 	}{{"standard deviation", a.Std}, {"step", a.StepSize}} {
-		if !(s.value > 0) || math.IsInf(s.value, 0) {
-			return fmt.Errorf("%s %v: must be positive and finite", s.what, s.value)
+		if err := numbers.Positive(s.what, s.value); err != nil {
+			return err
 		}
 	}
 	if a.Levels < 0 {

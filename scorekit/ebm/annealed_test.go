@@ -107,3 +107,38 @@ func TestAnnealedImportance(t *testing.T) {
 		t.Errorf("the estimates spread %v times as much as the standard error says", ratio)
 	}
 }
+
+// A constant of the energy takes itself off log Z, a large one too, as long as the precision leaves a hundredth of it; then
+// there is an error that says so. An energy that is steep for where chains begin is no error: the weights tell that they are
+// worth one chain.
+func TestAnnealedImportanceOfLargeEnergies(t *testing.T) {
+	b, ctx := testbackend.Go(t), context.Background()
+	plus := func(constant float64) scorekit.Energy {
+		return testvalues.Ignoring(func(x *ebm.Node) *ebm.Node { return graph.AddScalar(parabola(x), constant) })
+	}
+	settings := ebm.Annealing{Mean: []float64{0.5, 0}, Std: 1.5, Levels: 50, StepSize: 0.5}
+	for _, constant := range []float64{0, 1e12, -1e12} {
+		e, err := ebm.AnnealedImportance(ctx, b, plus(constant), 500, settings)
+		if err != nil {
+			t.Fatalf("constant %v: %v", constant, err)
+		}
+		if want := math.Log(2 * math.Pi); !(math.Abs(e.LogZ+constant-want) <= 5*e.StandardError+0.001) || !(e.StandardError < 0.05) || !(e.EffectiveSize > 100) {
+			t.Errorf("constant %v: log Z = %v ± %v, want %v", constant, e.LogZ, e.StandardError, want-constant)
+		}
+	}
+	const want = "ebm: AnnealedImportance: the energy at the mean is 4e+15, which Float64 knows to 0.44, and so log Z: must be to a hundredth (take a constant out of the energy, or train it in float64)"
+	if e, err := ebm.AnnealedImportance(ctx, b, plus(4e15), 9, settings); err == nil || err.Error() != want {
+		t.Errorf("%+v, error %v, want %s", e, err, want)
+	}
+	steep := scorekit.Energy(testvalues.Ignoring(func(x *ebm.Node) *ebm.Node { return graph.MulScalar(parabola(x), 1e12) }))
+	e, err := ebm.AnnealedImportance(ctx, b, steep, 50, ebm.Annealing{Mean: []float64{0}, Std: 1, Levels: 20, StepSize: 1e-12})
+	if err != nil || !(e.EffectiveSize < 1.5) {
+		t.Errorf("a steep energy from afar: %+v, error %v", e, err)
+	}
+	if e, err = ebm.AnnealedImportance(ctx, b, steep, 500, ebm.Annealing{Mean: []float64{0}, Std: 2e-6, Levels: 50, StepSize: 1e-12}); err != nil {
+		t.Fatal(err)
+	}
+	if want := 0.5 * math.Log(2*math.Pi/1e12); !(math.Abs(e.LogZ-want) <= 5*e.StandardError && e.StandardError < 0.05) {
+		t.Errorf("a steep energy: log Z = %v ± %v, want %v", e.LogZ, e.StandardError, want)
+	}
+}

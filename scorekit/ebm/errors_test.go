@@ -121,7 +121,7 @@ func TestErrors(t *testing.T) {
 		{ais(ctx, beyond(nan), 99, nil), "ebm: AnnealedImportance: a chain or its weight ran away: the energy must be finite everywhere and grow far out"},
 		{ais(ctx, beyond(inf), 99, nil), "ebm: AnnealedImportance: a chain or its weight ran away: the energy must be finite everywhere and grow far out"},
 		{ais(ctx, beyond(-inf), 99, nil), "ebm: AnnealedImportance: a chain or its weight ran away: the energy must be finite everywhere and grow far out"},
-		{ais(stopped, good, 9, nil), "ebm: AnnealedImportance: scorekit: Sample: stopped after step 0 of 4: enough"},
+		{ais(stopped, good, 9, nil), "ebm: AnnealedImportance: stopped after 0 of 1 points: enough"},
 		{limit(good, one), "ebm: Limit: no steps: must be at least one"},
 		{limit(good, one, 0.1, -1), "ebm: Limit: step 1, -1: must be positive and finite"},
 		{limit(good, one, 0.1), "ebm: Limit: model scorekit.Energy: the energy has no weights to train"},

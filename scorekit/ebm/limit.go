@@ -3,12 +3,15 @@ package ebm
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/gomlx/gomlx/backends"
+	"github.com/gomlx/gomlx/pkg/core/dtypes"
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	"github.com/gomlx/gomlx/pkg/core/tensors"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/integrate/quad"
 
 	"github.com/scorekit/lab/internal/numbers"
@@ -53,14 +56,17 @@ const (
 // (x − μ)².
 //
 // The mean over z is by Gauss and Hermite's rule with 8 points along each axis, so that points have at most three numbers
-// and there are at most 2¹⁸/8ᵈ of them. Below ε of about 10⁻⁸ in float64 and 10⁻³ in float32 rounding takes over, as
-// the two energies of the loss differ by less than they are known to.
+// and there are at most 2¹⁸/8ᵈ of them. With ε the two energies of the loss, and the two points, come to differ by less than
+// they are known to: rounding makes an error of about u·(‖∇_θE‖ + ‖x·∂ₓ∇_θE‖)/(ε ‖g_SM‖) in the ratio, u = 2⁻⁵³ in float64 and
+// 2⁻²⁴ in float32, norms of the spread over the points. The ratio must have two digits; the difference, which falls with ε, has
+// fewer.
 //
 // model is as for [LogPartition], differentiable three times, and is given no noise level. Weights whose score-matching gradient is 0, such as a
 // constant of the energy, have no ratio and are left out.
 //
 // It returns an error for a model without an energy or without weights to train, for points that are not finite or do not
-// fit the model, for a step that is not positive, and for a gradient that is not finite.
+// fit the model, for a step that is not positive, for one so short that rounding would make an error of more than a hundredth
+// in a ratio, with the shortest that does not, and for a gradient that is not finite.
 func Limit(backend backends.Backend, model scorekit.Model, points any, steps []float64) (*LimitTable, error) {
 	var table *LimitTable
 	err := guard("Limit", func() (err error) {
@@ -112,7 +118,7 @@ func limit(backend backends.Backend, model scorekit.Model, points any, steps []f
 		if len(table.Weights) == 0 {
 			panic(fmt.Errorf("model %T: the energy has no weights to train", model))
 		}
-		out := gradients(matching)
+		out := append(gradients(matching), roundings(b.energy, vars, x, in[3], in[4])...)
 		m := z.Shape().Dimensions[0]
 		each := append([]int{n, m}, dims[1:]...)
 		all := append([]int{n * m}, dims[1:]...)
@@ -130,7 +136,9 @@ func limit(backend backends.Backend, model scorekit.Model, points any, steps []f
 	}
 	defer exec.Finalize()
 	dtype := b.Points.DType()
-	out, err := exec.Exec(b.Points, numbers.Tensor(noise, dtype, len(weights), d), numbers.Tensor(weights, dtype, len(weights)))
+	shape := b.Points.Shape().Dimensions
+	out, err := exec.Exec(b.Points, numbers.Tensor(noise, dtype, len(weights), d), numbers.Tensor(weights, dtype, len(weights)),
+		numbers.Tensor(signs(n), dtype, n), numbers.Tensor(signs(n*d), dtype, shape...))
 	if err != nil {
 		return nil, err
 	}
@@ -140,46 +148,92 @@ func limit(backend backends.Backend, model scorekit.Model, points any, steps []f
 			return nil, fmt.Errorf("gradient for %s: %w", table.Weights[i%len(table.Weights)], err)
 		}
 	}
-	table.fill(gradients, steps)
+	k := len(table.Weights)
+	matching, rounding, contrastive := gradients[:k], gradients[k:3*k], gradients[3*k:]
+	if err := table.check(matching, rounding, steps, dtype); err != nil {
+		return nil, err
+	}
+	table.fill(matching, contrastive, steps)
 	if len(table.Weights) == 0 {
 		return nil, fmt.Errorf("every score-matching gradient is 0: there is nothing to compare with")
 	}
 	return table, nil
 }
 
-// fill makes the table of the gradients: those of score matching, and then those of each step.
-func (t *LimitTable) fill(gradients [][]float64, steps []float64) {
+// roundings returns, for each weight, how far its gradient of the energies is spread over the points, and how far that
+// follows the relative rounding of the points: the size of the sums over points with random signs.
+func roundings(energy scorekit.Energy, vars *mlctx.Context, x, signs, moves *Node) []*Node {
+	scale := math.Sqrt(float64(x.Shape().Dimensions[0]))
+	spread := func(e *Node) []*Node {
+		return vars.BuildTrainableVariablesGradientsGraph(graph.DivScalar(graph.ReduceAllSum(graph.Mul(signs, e)), scale))
+	}
+	small := math.Sqrt(unit(x.DType()))
+	near := graph.Mul(x, graph.OnePlus(graph.MulScalar(moves, small)))
+	here, there := energy(vars, x, nil), energy(vars, near, nil)
+	return append(spread(here), spread(graph.DivScalar(graph.Sub(there, here), small))...)
+}
+
+// signs are n numbers ±1, the same each time.
+func signs(n int) []float64 {
+	rng := rand.New(rand.NewPCG(0xcd, 1))
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = float64(2*rng.IntN(2) - 1)
+	}
+	return out
+}
+
+// unit is the relative rounding of a number.
+func unit(dtype dtypes.DType) float64 {
+	if dtype == dtypes.Float64 {
+		return 0x1p-53
+	}
+	return 0x1p-24
+}
+
+// check returns an error for a step that rounding leaves no ratio of.
+func (t *LimitTable) check(matching, rounding [][]float64, steps []float64, dtype dtypes.DType) error {
+	shortest, worst, k := 0.0, "", len(t.Weights)
+	for i, sm := range matching {
+		if size := floats.Norm(sm, 2); size > 0 {
+			if eps := 100 * unit(dtype) * (floats.Norm(rounding[i], 2) + floats.Norm(rounding[k+i], 2)) / size; eps > shortest {
+				shortest, worst = eps, t.Weights[i]
+			}
+		}
+	}
+	for i, eps := range steps {
+		if eps < shortest {
+			return fmt.Errorf("step %d, %v: too short for %s, whose rounding would leave less than two digits of the ratio for %s: must be at least %.2g", i, eps, dtype, worst, shortest)
+		}
+	}
+	return nil
+}
+
+// fill makes the table of the gradients of score matching and those of each step.
+func (t *LimitTable) fill(matching, contrastive [][]float64, steps []float64) {
 	names, k := t.Weights, len(t.Weights)
 	t.Weights = nil
 	for _, eps := range steps {
 		t.Rows = append(t.Rows, LimitRow{StepSize: eps})
 	}
-	for i, sm := range gradients[:k] {
-		square := dot(sm, sm)
+	for i, sm := range matching {
+		square := floats.Dot(sm, sm)
 		if square == 0 {
 			continue
 		}
 		t.Weights = append(t.Weights, names[i])
 		t.ScoreMatching = append(t.ScoreMatching, sm)
 		for j := range t.Rows {
-			row, cd := &t.Rows[j], gradients[(j+1)*k+i]
+			row, cd := &t.Rows[j], contrastive[j*k+i]
 			off := slices.Clone(sm)
 			for l := range off {
 				off[l] -= cd[l] / row.StepSize
 			}
 			row.Contrastive = append(row.Contrastive, cd)
-			row.Ratio = append(row.Ratio, dot(cd, sm)/(row.StepSize*square))
-			row.Difference = append(row.Difference, math.Sqrt(dot(off, off)/square))
+			row.Ratio = append(row.Ratio, floats.Dot(cd, sm)/(row.StepSize*square))
+			row.Difference = append(row.Difference, floats.Norm(off, 2)/math.Sqrt(square))
 		}
 	}
-}
-
-func dot(a, b []float64) float64 {
-	sum := 0.0
-	for i := range a {
-		sum += a[i] * b[i]
-	}
-	return sum
 }
 
 // finite reads the numbers of a tensor of float32 or float64.

@@ -2,8 +2,10 @@ package ebm_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gomlx/gomlx/backends"
@@ -68,6 +70,7 @@ func TestLimitReference(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				lines := []string{"", "weight    ε         contrastive    ε · score matching   ratio"}
 				check := func(name string, matching float64, gradient, ratio []float64) {
 					at := slices.Index(table.Weights, name)
 					if at < 0 {
@@ -77,6 +80,7 @@ func TestLimitReference(t *testing.T) {
 					for i, row := range table.Rows {
 						testvalues.NearNumber(t, name+": gradient", row.Contrastive[at][0], gradient[i], 1e-9)
 						testvalues.NearNumber(t, name+": ratio", row.Ratio[at], ratio[i], 1e-9)
+						lines = append(lines, fmt.Sprintf("%-8s  %-8g  %-13.6g  %-19.6g  %.8f", name, row.StepSize, row.Contrastive[at][0], row.StepSize*matching, row.Ratio[at]))
 						if off := math.Abs(row.Difference[at] - math.Abs(ratio[i]-1)); off > 1e-9 {
 							t.Errorf("%s: difference %v for a ratio of %v", name, row.Difference[at], ratio[i])
 						}
@@ -85,6 +89,7 @@ func TestLimitReference(t *testing.T) {
 						}
 					}
 				}
+				defer func() { t.Log(strings.Join(lines, "\n")) }()
 				if c.Theta != 0 {
 					check("/theta", c.Matching, c.Grad, c.Ratio)
 				} else {
@@ -130,4 +135,70 @@ func TestLimitNetwork(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Steps that rounding leaves nothing of are an error with the shortest step that it does leave something of; and there the
+// ratio has the two digits that it promises, in both precisions, for data about 0 and far from it. The quadratic energy's
+// ratio is known for every step: 1 for μ, 1 − ελ²m₂/(2(λm₂ − 1)) for λ.
+func TestLimitOfRounding(t *testing.T) {
+	const lambda = 1.4
+	for _, c := range []struct {
+		mu     float64
+		narrow bool
+		least  float64 // the shortest step, to a factor of 30
+	}{{0.3, false, 1e-13}, {1000, false, 1e-11}, {0.3, true, 5e-5}} {
+		energy := scorekit.Energy(func(vars *mlctx.Context, x, _ *ebm.Node) *ebm.Node {
+			x = graph.Reshape(x, -1)
+			of := func(name string, value float64) *ebm.Node {
+				if c.narrow {
+					return vars.VariableWithValue(name, float32(value)).ValueGraph(x.Graph())
+				}
+				return vars.VariableWithValue(name, value).ValueGraph(x.Graph())
+			}
+			off := graph.Square(graph.Sub(x, of("mu", c.mu)))
+			return graph.MulScalar(graph.Mul(off, of("lambda", lambda)), 0.5)
+		})
+		var wide [][]float64
+		var narrow [][]float32
+		m2 := 0.0
+		const n = 50
+		for i := range n {
+			off := 2.5*math.Sin(1.7*float64(i)) + 0.4
+			wide, narrow, m2 = append(wide, []float64{c.mu + off}), append(narrow, []float32{float32(c.mu + off)}), m2+off*off/n
+		}
+		limit := func(steps ...float64) (*ebm.LimitTable, error) {
+			if c.narrow {
+				return ebm.Limit(testbackend.Go(t), energy, narrow, steps)
+			}
+			return ebm.Limit(testbackend.Go(t), energy, wide, steps)
+		}
+		_, err := limit(1e-3, 1e-20)
+		var least float64
+		if err == nil || !strings.HasPrefix(err.Error(), "ebm: Limit: step 1, 1e-20: too short for Float") {
+			t.Fatalf("error %v", err)
+		}
+		if _, e := fmt.Sscanf(err.Error()[strings.LastIndex(err.Error(), " ")+1:], "%g", &least); e != nil {
+			t.Fatalf("%v: %v", err, e)
+		}
+		t.Log(err)
+		if !(least > c.least/30) || !(least < c.least*30) {
+			t.Errorf("μ = %v: shortest step %v, want about %v", c.mu, least, c.least)
+		}
+		for _, factor := range []float64{1.01, 1.3, 1.7, 2.9} {
+			eps := factor * least
+			table, err := limit(eps)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, name := range table.Weights {
+				want := 1.0
+				if name == "/lambda" {
+					want = 1 - eps*lambda*lambda*m2/(2*(lambda*m2-1))
+				}
+				if got := table.Rows[0].Ratio[i]; !(math.Abs(got-want) <= 0.01) {
+					t.Errorf("μ = %v, step %v: ratio %v for %s, want %v", c.mu, eps, got, name, want)
+				}
+			}
+		}
+	}
 }

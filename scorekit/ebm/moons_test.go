@@ -24,16 +24,16 @@ import (
 // held-out points, normalised by quadrature (of one network by annealing, too), is for each within 0.3 nats of the best, and none beats the truth by more than
 // 4 standard errors of the difference, which would be a partition function that is too small.
 //
-// The moons have noise of 0.2. With the default of 0.1 the curvature of their walls is four times as large: Langevin's
-// chains need steps a quarter as long, and persistent ones then lag behind the weights, which costs a quarter of a nat and
-// more after the same work.
+// The walls of the moons are 0.1 wide, so that steps of Langevin's chains must be well below 0.1² and many: with 5 of them for
+// each step of training persistent chains lag behind the weights, which costs a quarter of a nat. The last row of the table
+// shows it; it is not one of those compared.
 func TestTwoMoons(t *testing.T) {
 	b, ok := testbackend.XLA(t)
 	if !ok {
 		return
 	}
 	ctx := context.Background()
-	moons := data.TwoMoons{Noise: 0.2}
+	moons := data.TwoMoons{}
 	truth, err := moons.Density()
 	if err != nil {
 		t.Fatal(err)
@@ -61,9 +61,10 @@ func TestTwoMoons(t *testing.T) {
 	}{
 		{"ISM", objective.Implicit{}, 1500},
 		{"SSM", objective.Sliced{Projections: 1}, 1500},
-		{"DSM", objective.Denoising{Sigma: 0.1}, 1500},
-		{"CD", objective.Contrastive{Energy: energy, StepSize: 0.01, Steps: 10}, 1000},
-		{"PCD", objective.Contrastive{Energy: energy, StepSize: 0.01, Steps: 5, Buffer: 1024, Restart: 0.02, Spread: 1}, 1500},
+		{"DSM", objective.Denoising{Sigma: 0.05}, 1500},
+		{"CD", objective.Contrastive{Energy: energy, StepSize: 0.0025, Steps: 20}, 1000},
+		{"PCD", objective.Contrastive{Energy: energy, StepSize: 0.0025, Steps: 20, Buffer: 1024, Restart: 0.02, Spread: 1}, 2000},
+		{"PCD-5", objective.Contrastive{Energy: energy, StepSize: 0.0025, Steps: 5, Buffer: 1024, Restart: 0.02, Spread: 1}, 1500},
 	} {
 		f, err := scorekit.Fit(ctx, b, energy, m.objective, moons, scorekit.WithSteps(m.steps), scorekit.WithBatch(256), scorekit.WithUnroll(1),
 			scorekit.WithSeed(1), scorekit.WithEMA(0.99), scorekit.WithOptimizer(scorekit.Adam{Rate: scorekit.Rate{Peak: 3e-3}}))
@@ -106,7 +107,7 @@ func TestTwoMoons(t *testing.T) {
 		lines = append(lines, fmt.Sprintf("%-9s  %6.3f  %6.3f", m.name, means[m.name], z.LogZ))
 	}
 	for name, mean := range means {
-		if !(mean > best-0.3) {
+		if name != "PCD-5" && !(mean > best-0.3) {
 			t.Errorf("%s: %v nats, more than 0.3 below the best, %v", name, mean, best)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
+	"github.com/scorekit/lab/internal/given"
 	"github.com/scorekit/lab/internal/rows"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/net"
@@ -47,8 +48,8 @@ func (a Adversarial) Validate() error {
 	if err := checkGenerator(a.Generator); err != nil {
 		return fmt.Errorf("%s: %w", who, err)
 	}
-	if a.Data == nil {
-		return fmt.Errorf("%s: data nil: must be given", who)
+	if err := given.Check("data", a.Data); err != nil {
+		return fmt.Errorf("%s: %w", who, err)
 	}
 	if v, ok := a.Data.(scorekit.Validator); ok {
 		if err := v.Validate(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/gomlx/gomlx/backends"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
+	"github.com/scorekit/lab/internal/given"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/random"
 )
@@ -65,7 +66,7 @@ type job struct {
 }
 
 func newJob(how Training) (job, error) {
-	if how == nil {
+	if given.Missing(how) {
 		return job{}, fmt.Errorf("training nil: must be ReverseKL or Adversarial")
 	}
 	if err := how.Validate(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/shapes"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
+	"github.com/scorekit/lab/internal/given"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/random"
 )
@@ -29,8 +30,8 @@ type Generator interface {
 
 // checkGenerator returns an error for a generator that is missing or has impossible settings.
 func checkGenerator(g Generator) error {
-	if g == nil {
-		return fmt.Errorf("generator nil: must be given")
+	if err := given.Check("generator", g); err != nil {
+		return err
 	}
 	if v, ok := g.(scorekit.Validator); ok {
 		if err := v.Validate(); err != nil {

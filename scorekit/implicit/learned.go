@@ -6,6 +6,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
+	"github.com/scorekit/lab/internal/given"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/random"
 )
@@ -30,8 +31,13 @@ var _ Law = Learned{}
 // trained already, for a negative number of steps, and for a rate outside [0, 1].
 func (l Learned) Validate() error {
 	const who = "learned score of the law"
-	if l.Network == nil || l.Objective == nil {
-		return fmt.Errorf("%s: network %v, objective %v: both must be given", who, l.Network, l.Objective)
+	for _, part := range []struct {
+		name  string
+		value any
+	}{{"network", l.Network}, {"objective", l.Objective}} {
+		if err := given.Check(part.name, part.value); err != nil {
+			return fmt.Errorf("%s: %w", who, err)
+		}
 	}
 	if _, ok := l.Network.(*scorekit.Fitted); ok {
 		return fmt.Errorf("%s: network *scorekit.Fitted: training begins from fresh weights: give its Model()", who)

@@ -6,6 +6,7 @@ import (
 
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
+	"github.com/scorekit/lab/internal/given"
 	"github.com/scorekit/lab/scorekit"
 )
 
@@ -34,6 +35,12 @@ func init() { scorekit.RegisterModel("implicit.Model", Model{}) }
 // network.
 func (m Model) Validate() error {
 	if err := checkGenerator(m.Generator); err != nil {
+		return err
+	}
+	if m.Network == nil {
+		return nil
+	}
+	if err := given.Check("network", m.Network); err != nil {
 		return err
 	}
 	if v, ok := m.Network.(scorekit.Validator); ok {

@@ -7,6 +7,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
+	"github.com/scorekit/lab/internal/given"
 	"github.com/scorekit/lab/internal/rows"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/random"
@@ -38,8 +39,11 @@ func (k ReverseKL) Validate() error {
 	if err := checkGenerator(k.Generator); err != nil {
 		return fmt.Errorf("%s: %w", who, err)
 	}
-	if k.Target == nil {
-		return fmt.Errorf("%s: target nil: must be given", who)
+	if err := given.Check("target", k.Target); err != nil {
+		return fmt.Errorf("%s: %w", who, err)
+	}
+	if f, ok := k.Target.(*scorekit.Fitted); ok && f.Model() == nil {
+		return fmt.Errorf("%s: target *scorekit.Fitted without a model: must come from Fit or Load", who)
 	}
 	if v, ok := k.Target.(scorekit.Validator); ok {
 		if err := v.Validate(); err != nil {
@@ -61,6 +65,9 @@ func checkEntropy(weight float64, law Law) error {
 			return fmt.Errorf("entropy %v without a law: must be Learned or Stein", weight)
 		}
 		return nil
+	}
+	if err := given.Check("law", law); err != nil {
+		return err
 	}
 	return law.Validate()
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/scorekit/lab/internal/given"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/autodiff"
 	"github.com/scorekit/lab/scorekit/sde"
@@ -34,8 +35,8 @@ type Settings struct {
 
 // validate returns an error that names a setting, its value and what is allowed.
 func (s Settings) validate() error {
-	if s.SDE == nil {
-		return fmt.Errorf("SDE nil: must be given")
+	if err := given.Check("SDE", s.SDE); err != nil {
+		return err
 	}
 	if err := s.SDE.Validate(); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/scorekit/lab/internal/testbackend"
 	"github.com/scorekit/lab/internal/testvalues"
 	"github.com/scorekit/lab/scorekit"
+	"github.com/scorekit/lab/scorekit/autodiff"
 	"github.com/scorekit/lab/scorekit/density"
 	"github.com/scorekit/lab/scorekit/net"
 	"github.com/scorekit/lab/scorekit/objective"
@@ -85,6 +87,7 @@ func TestByPartsReference(t *testing.T) {
 	}
 	testvalues.Read(t, "byparts.json", &cases)
 	b := testbackend.Go(t)
+	lines := []string{"", "density and judged score                  explicit   implicit   constant   boundary   warned of"}
 	for _, c := range cases {
 		testvalues.Case(t, c.ID, func(t *testing.T) {
 			p, support, err := c.P.density()
@@ -103,11 +106,14 @@ func TestByPartsReference(t *testing.T) {
 			testvalues.NearNumber(t, "implicit", got.Implicit, c.Implicit, c.RTol)
 			testvalues.NearNumber(t, "constant", got.Constant, c.Constant, c.RTol)
 			testvalues.NearNumber(t, "boundary term", got.Boundary.Value, c.Boundary, c.RTol)
-			if warned := got.Boundary.Check() != nil; warned != (c.Boundary != 0) {
+			warned := got.Boundary.Check() != nil
+			if warned != (c.Boundary != 0) {
 				t.Errorf("boundary term %v: warned: %v", got.Boundary.Value, warned)
 			}
+			lines = append(lines, fmt.Sprintf("%-40s %10.4f %10.4f %10.4f %10.4f   %v", c.ID, got.Explicit, got.Implicit, got.Constant, got.Boundary.Value, warned))
 		})
 	}
+	t.Log(strings.Join(lines, "\n"))
 }
 
 // A mode far from 0, an upper end, and both ends: N(0, 1) on (−∞, 1] and on [−1, 2], whose densities at the ends are
@@ -261,6 +267,41 @@ func TestImplicitFisherWithProbes(t *testing.T) {
 			t.Errorf("standard error %v", se)
 		}
 	})
+}
+
+// Points are taken in blocks, of which the last is filled up: each has its own score, slopes and noise level, in its place,
+// and probes of its own.
+func TestImplicitFisherInBlocks(t *testing.T) {
+	const n = 10_001
+	q, err := density.NewGaussian([]float64{0, 1}, [][]float64{{1, 0.6}, {0.6, 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, points, same, sigma := testbackend.Go(t), normal(1, n, 2), make([][]float64, n), make([]float64, n)
+	for i := range points {
+		same[i], sigma[i] = []float64{0.3, -0.2}, 0.1+float64(i)/n
+	}
+	s, slopes, err := ImplicitFisher{}.scoreAndSlopes(b, q, points, sigma)
+	if err != nil || len(s) != n || len(slopes) != n {
+		t.Fatalf("%d scores and %d rows of slopes for %d points: %v", len(s), len(slopes), n, err)
+	}
+	for i := 0; i < n; i += 500 {
+		s11, s22, s12 := 1+sigma[i]*sigma[i], 2+sigma[i]*sigma[i], 0.6
+		det, x, y := s11*s22-s12*s12, points[i][0], points[i][1]-1
+		testvalues.Near(t, "score", s[i], []float64{-(s22*x - s12*y) / det, -(s11*y - s12*x) / det}, 1e-9)
+		testvalues.Near(t, "slopes", slopes[i], []float64{-s22 / det, -s11 / det}, 1e-9)
+	}
+	_, slopes, err = ImplicitFisher{Probes: 1, Kind: autodiff.Gaussian}.scoreAndSlopes(b, q, same, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	different := map[float64]bool{}
+	for _, r := range slopes {
+		different[r[0]] = true
+	}
+	if len(different) < n-10 {
+		t.Errorf("%d different estimates at %d equal points: every point must have its own probe", len(different), n)
+	}
 }
 
 // A trained model keeps its weights: its implicit form is that with the divergence from central differences of its score.

@@ -11,8 +11,11 @@ import (
 // Trace returns one coordinate of the chains over the states that [scorekit.Sample] kept: [draws][chains], the form that
 // [RHat] and [EffectiveSampleSize] take. coordinate counts within one point, [dims...], row by row.
 //
-// It returns an error for a coordinate that the points do not have, and for states of different shapes.
+// It returns an error for no states, for a coordinate that the points do not have, and for states of different shapes.
 func Trace(kept []scorekit.Snapshot, coordinate int) ([][]float64, error) {
+	if len(kept) == 0 {
+		return nil, fmt.Errorf("metric: Trace: no states: must be at least one (see scorekit.WithTrajectory)")
+	}
 	trace := make([][]float64, len(kept))
 	for t, s := range kept {
 		rows, err := scorekit.Rows(s.X)

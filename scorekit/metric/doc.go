@@ -9,11 +9,13 @@
 //	which of two scores is nearer the data's?       ImplicitFisher.Estimate   draws, ∇·s                n·d, or n·Probes
 //	does implicit score matching hold here?         ByParts, Support          p or its support          n
 //	are these points draws from this score?         KernelStein               points, score             n²·d
+//	the same, at a few places                       FiniteSetStein            points, score             n·places·d
 //	are two sets from one distribution?             MMD, Energy               points                    (n+m)²·d
 //	could anything tell the sets apart?             ClassifierTest            points                    n·m·d
 //	how far is one set from the other?              Wasserstein               points                    n log n for d = 1, n³
 //	the same, for many points or dimensions         Sliced, Sliced.Max        points                    n·log n·Projections
 //	the same, of means and covariances only         Gaussian.W2               moments                   d³
+//	do samples look like the class asked for?       Recognition               labelled points           steps·d
 //	are all modes there, and as heavy?              Modes                     points, centres           n·modes·d
 //	do chains agree, and what are they worth?       RHat, EffectiveSampleSize draws of chains           n
 //
@@ -33,20 +35,24 @@
 // add time in proportion to their permutations or draws, and a byte for each of them and each point. A function that takes
 // ctx is stopped by it.
 //
+// Scores are computed on the device, in blocks of at most 4,096 points, too.
+//
 // # Files
 //
 //	fisher.go                        Fisher divergence of two scores
-//	fisherimplicit.go                its implicit form, by exact or Hutchinson divergence
+//	fisherimplicit.go slopes.go      its implicit form, by exact or Hutchinson divergence
 //	byparts.go support.go            explicit = implicit + constant + boundary term, and the warning; on a line, by quadrature
 //	boundary.go                      the boundary term from points
 //	gaussian.go                      normal distributions in closed form: W2, Fisher divergence
-//	stein.go                         kernel Stein discrepancy and its test
+//	stein.go finitestein.go          kernel Stein discrepancy and its test; the same at a finite set of places
 //	mmd.go energy.go bandwidth.go    MMD and energy distance and their tests; the median distance
 //	statistic.go                     U, V, the standard error and the p-value
 //	twosample.go pairs.go            what MMD and Energy share; sums over all pairs of points
 //	wasserstein.go quantiles.go      Wasserstein distance of finite sets; on a line
+//	units.go                         points in units in which no distance is beyond float64
 //	sliced.go maxsliced.go           sliced and max-sliced Wasserstein distance
 //	classifier.go                    classifier two-sample test
+//	recognition.go                   a small classifier of real examples judges samples of classes
 //	modes.go                         mode coverage
 //	rhat.go ess.go chains.go         do chains agree, how many independent draws are they worth; what both start from
 //	points.go parallel.go            points as rows; work on all processors

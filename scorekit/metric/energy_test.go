@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/scorekit/lab/internal/testvalues"
 )
 
@@ -66,7 +68,7 @@ func TestHyppo(t *testing.T) {
 	testvalues.Read(t, "hyppo.json", &cases)
 	for _, c := range cases {
 		testvalues.Case(t, c.ID, func(t *testing.T) {
-			energy, err := Energy{}.prepare(c.X, c.Y)
+			energy, unit, err := Energy{}.prepare(c.X, c.Y)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,6 +80,7 @@ func TestHyppo(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			e = e.times(unit)
 			m, err := mmd.estimate(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -93,7 +96,7 @@ func TestHyppo(t *testing.T) {
 			for i := range all {
 				sets[i] = make([]float64, all)
 				for j := range all {
-					distances[i][j] *= -1
+					distances[i][j] *= -math.Ldexp(1, unit)
 					similar[i][j] = 1 - similar[i][j]
 					if (i < n) != (j < n) {
 						sets[i][j] = 1
@@ -121,14 +124,14 @@ func centred(a [][]float64, unbiased bool) [][]float64 {
 	}
 	total := 0.0
 	for _, r := range a {
-		total += sum(r)
+		total += floats.Sum(r)
 	}
 	out := make([][]float64, len(a))
 	for i := range a {
 		out[i] = make([]float64, len(a))
 		for j := range a {
 			if i != j || !unbiased {
-				out[i][j] = a[i][j] - sum(a[i])/row - sum(a[j])/row + total/all
+				out[i][j] = a[i][j] - floats.Sum(a[i])/row - floats.Sum(a[j])/row + total/all
 			}
 		}
 	}
@@ -138,7 +141,7 @@ func centred(a [][]float64, unbiased bool) [][]float64 {
 func inner(a, b [][]float64) float64 {
 	total := 0.0
 	for i := range a {
-		total += dot(a[i], b[i])
+		total += floats.Dot(a[i], b[i])
 	}
 	return total
 }

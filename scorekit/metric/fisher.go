@@ -14,6 +14,7 @@ type Fisher struct {
 	Divergence    float64 // D = ½ E_p‖s_p − s_q‖²
 	StandardError float64 // of Divergence, the points being independent draws
 	Relative      float64 // D / (½ E_p‖s_p‖²): 0 for equal scores, 1 for s_q = 0, +Inf if only s_p is 0 at every point
+	RelativeError float64 // standard error of Relative, by the delta method; 0 where Relative is not finite
 }
 
 // FisherDivergence estimates the Fisher divergence
@@ -40,7 +41,7 @@ func FisherDivergence(backend backends.Backend, p, q scorekit.Model, points any,
 		return Fisher{}, fmt.Errorf("metric: Fisher divergence: second score: %w", err)
 	}
 	f := compare(a, b)
-	if err := results(f.Divergence, f.StandardError); err != nil {
+	if err := results(f.Divergence, f.StandardError, f.RelativeError); err != nil {
 		return Fisher{}, fmt.Errorf("metric: Fisher divergence: %w", err)
 	}
 	return f, nil
@@ -48,19 +49,26 @@ func FisherDivergence(backend backends.Backend, p, q scorekit.Model, points any,
 
 // compare takes the mean of ½‖a−b‖² over rows, with the standard error of a mean of independent numbers.
 func compare(a, b [][]float64) Fisher {
-	gaps := make([]float64, len(a))
+	gaps, sizes := make([]float64, len(a)), make([]float64, len(a))
 	var sum, size float64
 	for i := range a {
 		for j := range a[i] {
 			gaps[i] += (a[i][j] - b[i][j]) * (a[i][j] - b[i][j]) / 2
-			size += a[i][j] * a[i][j] / 2
+			sizes[i] += a[i][j] * a[i][j] / 2
 		}
 		sum += gaps[i]
+		size += sizes[i]
 	}
 	var f Fisher
 	f.Divergence, f.StandardError = meanAndError(gaps)
 	if size > 0 {
 		f.Relative = sum / size
+		off := make([]float64, len(a)) // of the gap from what Relative says it is, with the mean 0
+		for i := range off {
+			off[i] = gaps[i] - f.Relative*sizes[i]
+		}
+		_, standardError := meanAndError(off)
+		f.RelativeError = standardError * float64(len(a)) / size
 	} else if sum > 0 {
 		f.Relative = math.Inf(1)
 	}
@@ -68,11 +76,6 @@ func compare(a, b [][]float64) Fisher {
 }
 
 func scoreRows(backend backends.Backend, m scorekit.Model, points any, sigma []float64) ([][]float64, error) {
-	return evaluate("score", backend, m, points, sigma)
-}
-
-// evaluate returns what a model gives for its score at each point; what names it.
-func evaluate(what string, backend backends.Backend, m scorekit.Model, points any, sigma []float64) ([][]float64, error) {
 	t, err := scorekit.Evaluate(backend, m, points, sigma...)
 	if err != nil {
 		return nil, err
@@ -81,12 +84,5 @@ func evaluate(what string, backend backends.Backend, m scorekit.Model, points an
 	if err != nil {
 		return nil, err
 	}
-	for i, r := range rows {
-		for j, v := range r {
-			if !finite(v) {
-				return nil, fmt.Errorf("the %s at point %d, coordinate %d is %v: every value must be finite", what, i, j, v)
-			}
-		}
-	}
-	return rows, nil
+	return rows, allFinite("score", rows, 0)
 }

@@ -194,16 +194,18 @@ func TestStandardErrorOfFisherDivergence(t *testing.T) {
 // |a−b|/√2, their mean's error |a−b|/2.
 func TestCompare(t *testing.T) {
 	got := compare([][]float64{{1, 2}, {3, -1}}, [][]float64{{0, 0}, {1, 1}})
-	if want := (Fisher{Divergence: 3.25, StandardError: 0.75, Relative: 6.5 / 7.5}); got != want {
+	if want := (Fisher{Divergence: 3.25, StandardError: 0.75, Relative: 6.5 / 7.5, RelativeError: got.RelativeError}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
+	// The gaps are off by 2.5 − 2.5·R = ⅓ and 4 − 5R = −⅓ from what R = 13/15 says; half the difference over the mean 3.75.
+	testvalues.NearNumber(t, "error of the relative divergence", got.RelativeError, 1.0/3/3.75, 1e-12)
 	zero := [][]float64{{0}, {0}}
 	one := [][]float64{{1}, {1}}
 	for _, test := range []struct {
 		p, q     [][]float64
 		relative float64
 	}{{one, one, 0}, {one, zero, 1}, {zero, one, math.Inf(1)}, {zero, zero, 0}} {
-		if got := compare(test.p, test.q); got.Relative != test.relative || got.StandardError != 0 {
+		if got := compare(test.p, test.q); got.Relative != test.relative || got.StandardError != 0 || got.RelativeError != 0 {
 			t.Errorf("scores %v and %v: %+v, want the relative divergence %v and no error", test.p, test.q, got, test.relative)
 		}
 	}

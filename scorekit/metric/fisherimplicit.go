@@ -4,14 +4,10 @@ import (
 	"fmt"
 
 	"github.com/gomlx/gomlx/backends"
-	"github.com/gomlx/gomlx/pkg/core/dtypes"
-	"github.com/gomlx/gomlx/pkg/core/graph"
-	"github.com/gomlx/gomlx/pkg/core/tensors"
-	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/autodiff"
-	"github.com/scorekit/lab/scorekit/random"
 )
 
 // ImplicitFisher holds the settings of the implicit form of the Fisher divergence, which needs no score of the data.
@@ -35,7 +31,8 @@ const maxExact = 256
 // sigma is the noise level for q: none, one, or one for each point; the points must be noised too.
 //
 // It returns an error for impossible settings, for exact divergences in more than 256 dimensions, for fewer than two
-// points, for a score or slope that is not finite, and the errors of [scorekit.Evaluate].
+// points, for a score or slope that is not finite, and the errors of [scorekit.Evaluate]. Like that it takes the points in
+// blocks, so that memory does not grow with their number beyond that of the points and scores themselves.
 func (f ImplicitFisher) Estimate(backend backends.Backend, q scorekit.Model, points any, sigma ...float64) (mean, standardError float64, err error) {
 	s, slopes, err := f.scoreAndSlopes(backend, q, points, sigma)
 	if err != nil {
@@ -43,7 +40,7 @@ func (f ImplicitFisher) Estimate(backend backends.Backend, q scorekit.Model, poi
 	}
 	each := make([]float64, len(s))
 	for i := range s {
-		each[i] = dot(s[i], s[i])/2 + sum(slopes[i])
+		each[i] = floats.Dot(s[i], s[i])/2 + floats.Sum(slopes[i])
 	}
 	mean, standardError = meanAndError(each)
 	if err := results(mean, standardError); err != nil {
@@ -68,7 +65,7 @@ func (f ImplicitFisher) ByParts(backend backends.Backend, p, q scorekit.Model, p
 	out, n := ByParts{}, float64(len(a))
 	each := make([]float64, len(a))
 	for i := range a {
-		own, cross, other, trace := dot(a[i], a[i])/2, dot(a[i], b[i]), dot(b[i], b[i])/2, sum(slopes[i])
+		own, cross, other, trace := floats.Dot(a[i], a[i])/2, floats.Dot(a[i], b[i]), floats.Dot(b[i], b[i])/2, floats.Sum(slopes[i])
 		out.Explicit += (own - cross + other) / n
 		out.Implicit += (other + trace) / n
 		out.Constant += own / n
@@ -80,81 +77,4 @@ func (f ImplicitFisher) ByParts(backend backends.Backend, p, q scorekit.Model, p
 		return ByParts{}, fmt.Errorf("%s: %w", who, err)
 	}
 	return out, nil
-}
-
-// scoreAndSlopes returns the score of at least two points and, for each coordinate, numbers whose sum over a row is its
-// divergence.
-func (f ImplicitFisher) scoreAndSlopes(backend backends.Backend, q scorekit.Model, points any, sigma []float64) (s, slopes [][]float64, err error) {
-	if f.Probes < 0 {
-		return nil, nil, fmt.Errorf("%d probes: must be positive, or 0 for the exact divergence", f.Probes)
-	}
-	if f.Kind != autodiff.Rademacher && f.Kind != autodiff.Gaussian && f.Kind != autodiff.Sphere {
-		return nil, nil, fmt.Errorf("probe kind %d: must be Rademacher, Gaussian or Sphere", int(f.Kind))
-	}
-	if s, err = scoreRows(backend, q, points, sigma); err != nil {
-		return nil, nil, err
-	}
-	if len(s) < 2 {
-		return nil, nil, fmt.Errorf("%d point: must be at least 2, for the standard error", len(s))
-	}
-	if d := len(s[0]); f.Probes == 0 && d > maxExact {
-		return nil, nil, fmt.Errorf("points of %d dimensions: the exact divergence takes a reverse pass for each, up to %d: set Probes", d, maxExact)
-	}
-	m, err := newSlopes(q, f, points)
-	if err != nil {
-		return nil, nil, err
-	}
-	if slopes, err = evaluate("slope", backend, m, points, sigma); err != nil {
-		return nil, nil, err
-	}
-	return s, slopes, nil
-}
-
-// slopes is the model that has the slopes of another for its score: ∂sᵢ/∂xᵢ, or (1/k) Σ v ⊙ (∂s/∂x)ᵀv over probes. What
-// the other tells of itself it passes on.
-type slopes struct {
-	scorekit.Model
-	settings ImplicitFisher
-	start    *tensors.Tensor // of the random state
-	dtype    dtypes.DType
-}
-
-func newSlopes(q scorekit.Model, f ImplicitFisher, points any) (slopes, error) {
-	bound, err := scorekit.Bind(q, points)
-	if err != nil {
-		return slopes{}, err
-	}
-	start, err := random.Seed(f.Seed)
-	return slopes{q, f, start, bound.Points.DType()}, err
-}
-
-func (m slopes) Score(vars *mlctx.Context, x, sigma *scorekit.Node) *scorekit.Node {
-	s := m.Model.Score(vars, x, sigma)
-	if m.settings.Probes == 0 {
-		return autodiff.Diagonal(s, x)
-	}
-	rng := random.New(graph.ConstTensor(x.Graph(), m.start), x.DType(), 1)
-	all := m.settings.Kind.Draw(rng, m.settings.Probes, x.Shape().Dimensions...)
-	total := graph.ZerosLike(x)
-	for j := range m.settings.Probes {
-		v := graph.Reshape(graph.Slice(all, graph.AxisElem(j)), x.Shape().Dimensions...)
-		total = graph.Add(total, graph.Mul(autodiff.VJP(s, x, v), v))
-	}
-	return graph.DivScalar(total, float64(m.settings.Probes))
-}
-
-func (m slopes) DType() dtypes.DType { return m.dtype }
-
-func (m slopes) Shape() []int {
-	if shaped, ok := m.Model.(interface{ Shape() []int }); ok {
-		return shaped.Shape()
-	}
-	return nil
-}
-
-func (m slopes) Vars() *mlctx.Context {
-	if weighted, ok := m.Model.(interface{ Vars() *mlctx.Context }); ok {
-		return weighted.Vars()
-	}
-	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Max returns the max-sliced Wasserstein distance between two sets of points, as for [Sliced.Distance], and the unit
@@ -18,23 +20,27 @@ import (
 //
 // It returns the errors of [Sliced.Distance].
 func (s Sliced) Max(a, b any) (distance float64, direction []float64, err error) {
-	x, y, order, err := s.prepare(a, b)
+	x, y, e, order, err := s.prepare(a, b)
 	if err != nil {
 		return 0, nil, fmt.Errorf("metric: max-sliced Wasserstein: %w", err)
 	}
 	best, v := largest(x, y, s.directions(len(x[0])), order)
 	best, v = climb(x, y, v, best, order)
-	return root(best, order), v, nil
+	best = math.Ldexp(best, e)
+	if err := results(best); err != nil {
+		return 0, nil, fmt.Errorf("metric: max-sliced Wasserstein: %w", err)
+	}
+	return best, v, nil
 }
 
-// largest returns the largest cost Wₚᵖ of all directions, and that direction.
+// largest returns the largest Wₚ of all directions, and that direction.
 func largest(x, y, directions [][]float64, order float64) (float64, []float64) {
-	each := costs(x, y, directions, order)
+	each := distances(x, y, directions, order)
 	best := slices.Max(each)
 	return best, directions[slices.Index(each, best)]
 }
 
-// climb improves the direction v, whose cost is best, along the gradient on the sphere. A step is taken only if the cost
+// climb improves the direction v, on which the distance is best, along the gradient on the sphere. A step is taken only if it
 // grows, and halved otherwise.
 func climb(x, y [][]float64, v []float64, best, order float64) (float64, []float64) {
 	step := 1.0
@@ -46,12 +52,12 @@ func climb(x, y [][]float64, v []float64, best, order float64) (float64, []float
 			for i := range v {
 				next[i] = v[i] + step*up[i]
 			}
-			length := math.Sqrt(dot(next, next))
+			length := floats.Norm(next, 2)
 			for i := range next {
 				next[i] /= length
 			}
-			if cost := wasserstein(project(x, next), project(y, next), order); cost > best {
-				best, v, improved = cost, next, true
+			if there := onLine(project(x, next), project(y, next), order); there > best {
+				best, v, improved = there, next, true
 				step *= 4
 			}
 		}
@@ -62,23 +68,27 @@ func climb(x, y [][]float64, v []float64, best, order float64) (float64, []float
 	return best, v
 }
 
-// uphill is the gradient of the cost with respect to v, along the sphere and of length 1, or 0 where there is none.
+// uphill is the gradient of the distance with respect to v, along the sphere and of length 1, or 0 where there is none.
 func uphill(x, y [][]float64, v []float64, order float64) []float64 {
 	a, b := ranked(x, v), ranked(y, v)
-	up := make([]float64, len(v))
+	up, widest := make([]float64, len(v)), 0.0
+	gap := func(i, j int) float64 { return floats.Dot(x[a[i]], v) - floats.Dot(y[b[j]], v) }
+	match(len(x), len(y), func(i, j int, _ float64) { widest = max(widest, math.Abs(gap(i, j))) })
+	if widest == 0 {
+		return up
+	}
 	match(len(x), len(y), func(i, j int, share float64) {
-		from, to := x[a[i]], y[b[j]]
-		gap := dot(from, v) - dot(to, v)
-		slope := share * order * math.Copysign(math.Pow(math.Abs(gap), order-1), gap)
+		from, to, relative := x[a[i]], y[b[j]], gap(i, j)/widest
+		slope := share * math.Copysign(math.Pow(math.Abs(relative), order-1), relative)
 		for l := range up {
 			up[l] += slope * (from[l] - to[l])
 		}
 	})
-	along := dot(up, v)
+	along := floats.Dot(up, v)
 	for l := range up {
 		up[l] -= along * v[l]
 	}
-	if length := math.Sqrt(dot(up, up)); length > 0 {
+	if length := floats.Norm(up, 2); length > 0 {
 		for l := range up {
 			up[l] /= length
 		}
@@ -91,7 +101,7 @@ func ranked(rows [][]float64, v []float64) []int {
 	at := make([]float64, len(rows))
 	order := make([]int, len(rows))
 	for i, r := range rows {
-		at[i], order[i] = dot(r, v), i
+		at[i], order[i] = floats.Dot(r, v), i
 	}
 	slices.SortFunc(order, func(i, j int) int {
 		switch {

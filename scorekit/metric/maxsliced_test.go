@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/scorekit/lab/internal/testvalues"
 )
 
@@ -12,7 +14,7 @@ import (
 func TestMaxSlicedOfShift(t *testing.T) {
 	const d = 8
 	c := []float64{1, -2, 0, 0.5, 0, 0, 3, 0}
-	length := math.Sqrt(dot(c, c))
+	length := math.Sqrt(floats.Dot(c, c))
 	x := normal(1, 50, d)
 	for _, order := range []float64{1, 2, 3} {
 		s := Sliced{Order: order, Projections: 20, Seed: 3}
@@ -21,15 +23,15 @@ func TestMaxSlicedOfShift(t *testing.T) {
 			t.Fatal(err)
 		}
 		testvalues.NearNumber(t, "distance", got, length, 1e-9)
-		testvalues.NearNumber(t, "direction", math.Abs(dot(v, c)), length, 1e-6)
-		testvalues.NearNumber(t, "length of the direction", dot(v, v), 1, 1e-12)
-		if best, _ := largest(x, moved(x, 1, c), s.directions(d), order); root(best, order) > 0.95*got {
-			t.Errorf("order %v: the best random direction already has %v of %v", order, root(best, order), got)
+		testvalues.NearNumber(t, "direction", math.Abs(floats.Dot(v, c)), length, 1e-6)
+		testvalues.NearNumber(t, "length of the direction", floats.Dot(v, v), 1, 1e-12)
+		if best, _ := largest(x, moved(x, 1, c), s.directions(d), order); best > 0.95*got {
+			t.Errorf("order %v: the best random direction already has %v of %v", order, best, got)
 		}
 	}
 }
 
-// The direction upwards is the gradient: it agrees with central differences of the cost along every axis, up to its
+// The direction upwards is the gradient: it agrees with central differences of the distance along every axis, up to its
 // length and to what leaves the sphere.
 func TestUphill(t *testing.T) {
 	x, y := normal(1, 9, 3), moved(normal(2, 6, 3), 2, []float64{1, 0, 0})
@@ -41,15 +43,15 @@ func TestUphill(t *testing.T) {
 			shifted := func(by float64) float64 {
 				w := []float64{v[0], v[1], v[2]}
 				w[i] += by
-				return wasserstein(project(x, w), project(y, w), order)
+				return onLine(project(x, w), project(y, w), order)
 			}
 			want[i] = (shifted(h) - shifted(-h)) / (2 * h)
 		}
-		along := dot(want, v)
+		along := floats.Dot(want, v)
 		for i := range want {
 			want[i] -= along * v[i]
 		}
-		length := math.Sqrt(dot(want, want))
+		length := math.Sqrt(floats.Dot(want, want))
 		for i := range want {
 			want[i] /= length
 		}

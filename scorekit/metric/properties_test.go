@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -115,6 +116,105 @@ func TestSetsProperties(t *testing.T) {
 	}
 }
 
+// In other units, from 10^−300 to 10^300 of the data's, distances are as many times as large, to the digits that
+// multiplying the points leaves them; so are the errors. The far coordinate, the same for all points, takes no part.
+func TestUnits(t *testing.T) {
+	x, y := normal(1, 12, 3), moved(normal(2, 9, 3), 1.5, []float64{1, 0, -1})
+	measure := func(factor float64, axes int) map[string]float64 {
+		in := func(rows [][]float64) [][]float64 {
+			out := make([][]float64, len(rows))
+			for i, r := range rows {
+				for _, v := range r[:axes] {
+					out[i] = append(out[i], factor*v)
+				}
+				if axes > 1 {
+					out[i] = append(out[i], 1e300)
+				}
+			}
+			return out
+		}
+		a, b, all := in(x), in(y), map[string]float64{}
+		keep := func(name string, v float64, err error) {
+			if err != nil {
+				t.Fatalf("%s, times %v: %v", name, factor, err)
+			}
+			all[name] = v / factor
+		}
+		for _, order := range []float64{1, 2, 3, 40} {
+			w, err := Wasserstein{Order: order}.Distance(t.Context(), a, b)
+			keep(fmt.Sprintf("W%v", order), w, err)
+			s, se, err := Sliced{Order: order, Projections: 15}.Estimate(a, b)
+			keep(fmt.Sprintf("sliced W%v", order), s, err)
+			if axes > 1 { // else all directions see the same, and only rounding is left
+				keep(fmt.Sprintf("error of sliced W%v", order), se, err)
+			}
+			m, _, err := Sliced{Order: order, Projections: 15}.Max(a, b)
+			keep(fmt.Sprintf("max-sliced W%v", order), m, err)
+		}
+		e, err := Energy{}.Distance(t.Context(), a, b)
+		keep("energy distance", e.U, err)
+		keep("error of the energy distance", e.StandardError, err)
+		test, err := Energy{Permutations: 19}.Test(t.Context(), a, b)
+		keep("energy test", test.V, err)
+		keep("first split", test.Null[0], err)
+		return all
+	}
+	for _, axes := range []int{1, 3} {
+		want := measure(1, axes)
+		for _, factor := range []float64{1e-300, 1e-200, 1e-80, 7, 1e80, 1e200, 1e300} {
+			for name, got := range measure(factor, axes) {
+				testvalues.NearNumber(t, fmt.Sprintf("%s on %d axes, times %v", name, axes, factor), got, want[name], 1e-9)
+			}
+		}
+	}
+	// A classifier does not care for units either.
+	c, err := ClassifierTest{}.Test(t.Context(), moved(x, 1e-200, []float64{0, 0, 0}), moved(y, 1e-200, []float64{0, 0, 0}))
+	if want, e := (ClassifierTest{}).Test(t.Context(), x, y); err != nil || e != nil || c != want {
+		t.Errorf("classifier %+v, errors %v and %v, want %+v", c, err, e, want)
+	}
+	// The smallest numbers there are.
+	tiny := math.SmallestNonzeroFloat64
+	if got, err := (Wasserstein{}).Distance(t.Context(), [][]float64{{tiny}}, [][]float64{{3 * tiny}}); err != nil || got != 2*tiny {
+		t.Errorf("distance %v, error %v, want %v", got, err, 2*tiny)
+	}
+	// And the largest, whose difference is none.
+	if got, err := (Wasserstein{}).Distance(t.Context(), [][]float64{{-1.5e308}}, [][]float64{{1.5e308}}); err == nil {
+		t.Errorf("distance %v, want an error", got)
+	}
+}
+
+// With the order the distance tends to the widest gap: that of the sorted points on a line, and of the best plan in the
+// plane, as long as its power is a number; then there is an error. The widest gap here is 0.3 of a side of 1.
+func TestLargeOrders(t *testing.T) {
+	a, b := [][]float64{{0}, {1}, {0.5}}, [][]float64{{0.1}, {0.7}, {0.6}}
+	for _, order := range []float64{50, 1e3, 1e300} {
+		got, err := Wasserstein{Order: order}.Distance(t.Context(), a, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		testvalues.NearNumber(t, "widest gap", got, 0.3*math.Pow(1.0/3, 1/order), 1e-9)
+		if got, _, err = (Sliced{Order: order, Projections: 3}).Estimate(a, b); err != nil {
+			t.Fatal(err)
+		}
+		testvalues.NearNumber(t, "widest gap, sliced", got, 0.3*math.Pow(1.0/3, 1/order), 1e-9)
+	}
+	plane := func(rows [][]float64) (out [][]float64) {
+		for _, r := range rows {
+			out = append(out, []float64{0.6 * r[0], 0.8 * r[0]})
+		}
+		return out
+	}
+	got, err := Wasserstein{Order: 100}.Distance(t.Context(), plane(a), plane(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	testvalues.NearNumber(t, "widest gap in the plane", got, 0.3*math.Pow(1.0/3, 0.01), 1e-9)
+	const want = "metric: Wasserstein: order 1000: the points are carried at most 0.3 of the way across all of them, whose power is beyond float64: must be smaller"
+	if got, err := (Wasserstein{Order: 1000}).Distance(t.Context(), plane(a), plane(b)); err == nil || err.Error() != want {
+		t.Errorf("distance %v, error %v, want %s", got, err, want)
+	}
+}
+
 // Between the distances there are inequalities: W1 ≤ W2; that of the means, then that of the moments (Gelbrich 1990) ≤
 // W2; sliced ≤ max-sliced ≤ W2; and no direction that was tried is better than the maximum.
 func TestOrderOfDistances(t *testing.T) {
@@ -154,7 +254,7 @@ func TestOrderOfDistances(t *testing.T) {
 				t.Errorf("W1 %v, W2 %v, sliced %v, max-sliced %v, of the moments %v, of the means %v", w1, w2, sw, mw, g, apart)
 			}
 		}
-		testvalues.NearNumber(t, "max-sliced on its direction", math.Sqrt(wasserstein(project(w.x, v), project(w.y, v), 2)), mw, 1e-12)
+		testvalues.NearNumber(t, "max-sliced on its direction", onLine(project(w.x, v), project(w.y, v), 2), mw, 1e-12)
 	})
 }
 

@@ -3,7 +3,6 @@ package metric
 import (
 	"fmt"
 	"math"
-	"slices"
 )
 
 // orderOf returns the order p of a Wasserstein distance.
@@ -17,48 +16,11 @@ func orderOf(p float64) (float64, error) {
 	return p, nil
 }
 
-// checkSpan returns an error unless the largest possible cost, that of the corners of the box around all points, is a
-// number.
-func checkSpan(x, y [][]float64, order float64) error {
-	low, high := slices.Clone(x[0]), slices.Clone(x[0])
-	for _, rows := range [][][]float64{x, y} {
-		for _, r := range rows {
-			for l, v := range r {
-				low[l], high[l] = min(low[l], v), max(high[l], v)
-			}
-		}
-	}
-	if cost := power(math.Sqrt(squaredDistance(low, high)), order); !finite(cost) {
-		return fmt.Errorf("points too far apart: the box around them has a diagonal whose power %v is %v: must be finite", order, cost)
-	}
-	return nil
-}
-
-// power is gapᵖ of a gap that is not negative.
-func power(gap, p float64) float64 {
-	switch p {
-	case 1:
-		return gap
-	case 2:
-		return gap * gap
-	}
-	return math.Pow(gap, p)
-}
-
-func root(v, p float64) float64 {
-	if p == 2 {
-		return math.Sqrt(v)
-	}
-	return math.Pow(v, 1/p)
-}
-
-// wasserstein is ∫₀¹ |F⁻¹(u) − G⁻¹(u)|ᵖ du of two sorted samples.
-func wasserstein(p, q []float64, order float64) float64 {
-	sum := 0.0
-	match(len(p), len(q), func(i, j int, share float64) {
-		sum += share * power(math.Abs(p[i]-q[j]), order)
+// onLine is (∫₀¹ |F⁻¹(u) − G⁻¹(u)|ᵖ du)^{1/p} of two sorted samples.
+func onLine(p, q []float64, order float64) float64 {
+	return meanOfOrder(order, func(add func(gap, share float64)) {
+		match(len(p), len(q), func(i, j int, share float64) { add(math.Abs(p[i]-q[j]), share) })
 	})
-	return sum
 }
 
 // match calls pair for the i-th of n sorted values and the j-th of m others and the share of the probability that goes

@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Sliced holds the settings of the sliced Wasserstein distance.
@@ -27,7 +29,7 @@ type Sliced struct {
 // 1/√Projections; [Sliced.Estimate] tells it.
 //
 // It returns an error for a negative number of projections, for an order below 1, for an empty set, for sets of different
-// dimensions, and for values that are not finite.
+// dimensions, and for values that are not finite. The units of the data do not matter.
 func (s Sliced) Distance(a, b any) (float64, error) {
 	distance, _, err := s.Estimate(a, b)
 	return distance, err
@@ -36,29 +38,40 @@ func (s Sliced) Distance(a, b any) (float64, error) {
 // Estimate is [Sliced.Distance] with its standard error from the choice of directions, for these points: that of the mean
 // over directions divided by p·SWₚᵖ⁻¹. It is 0 for one projection, which does not tell.
 func (s Sliced) Estimate(a, b any) (distance, standardError float64, err error) {
-	x, y, order, err := s.prepare(a, b)
+	x, y, e, order, err := s.prepare(a, b)
 	if err != nil {
 		return 0, 0, fmt.Errorf("metric: sliced Wasserstein: %w", err)
 	}
-	each := costs(x, y, s.directions(len(x[0])), order)
-	distance = root(mean(each), order)
-	if _, spread := meanAndError(each); len(each) > 1 && distance > 0 {
-		standardError = spread * distance / (order * mean(each))
+	each := distances(x, y, s.directions(len(x[0])), order)
+	distance = alongAll(each, order)
+	if len(each) > 1 && distance > 0 {
+		// The mean of the powers, over that of the result: 1, with the standard error of a mean.
+		for i := range each {
+			each[i] = power(each[i]/distance, order)
+		}
+		_, spread := meanAndError(each)
+		standardError = spread / order * distance
+	}
+	distance, standardError = math.Ldexp(distance, e), math.Ldexp(standardError, e)
+	if err := results(distance, standardError); err != nil {
+		return 0, 0, fmt.Errorf("metric: sliced Wasserstein: %w", err)
 	}
 	return distance, standardError, nil
 }
 
-func (s Sliced) prepare(a, b any) (x, y [][]float64, order float64, err error) {
+// prepare returns the sets in units of 2ᵉ.
+func (s Sliced) prepare(a, b any) (x, y [][]float64, e int, order float64, err error) {
 	if s.Projections < 0 {
-		return nil, nil, 0, fmt.Errorf("%d projections: must be positive, or 0 for 256", s.Projections)
+		return nil, nil, 0, 0, fmt.Errorf("%d projections: must be positive, or 0 for 256", s.Projections)
 	}
 	if order, err = orderOf(s.Order); err != nil {
-		return nil, nil, 0, err
+		return nil, nil, 0, 0, err
 	}
 	if x, y, err = twoSets(a, b, 1, ""); err != nil {
-		return nil, nil, 0, err
+		return nil, nil, 0, 0, err
 	}
-	return x, y, order, checkSpan(x, y, order)
+	x, y, e = inUnits(x, y)
+	return x, y, e, order, nil
 }
 
 // directions draws the unit vectors to project on.
@@ -93,39 +106,32 @@ func direction(rng *rand.Rand, d int) []float64 {
 	}
 }
 
-// costs returns the one-dimensional costs Wₚᵖ on each direction.
-func costs(x, y, directions [][]float64, order float64) []float64 {
+// distances returns Wₚ on each direction.
+func distances(x, y, directions [][]float64, order float64) []float64 {
 	each := make([]float64, len(directions))
 	_ = parallel(context.Background(), len(directions), func(i int) {
-		each[i] = wasserstein(project(x, directions[i]), project(y, directions[i]), order)
+		each[i] = onLine(project(x, directions[i]), project(y, directions[i]), order)
 	})
 	return each
+}
+
+// alongAll is (mean over directions of Wₚᵖ)^{1/p}.
+func alongAll(each []float64, order float64) float64 {
+	return meanOfOrder(order, func(add func(gap, share float64)) {
+		for _, w := range each {
+			add(w, 1/float64(len(each)))
+		}
+	})
 }
 
 // project returns ⟨v, x⟩ of every row, sorted.
 func project(rows [][]float64, v []float64) []float64 {
 	out := make([]float64, len(rows))
 	for i, r := range rows {
-		out[i] = dot(r, v)
+		out[i] = floats.Dot(r, v)
 	}
 	slices.Sort(out)
 	return out
 }
 
-func dot(x, y []float64) float64 {
-	sum := 0.0
-	for i, v := range x {
-		sum += v * y[i]
-	}
-	return sum
-}
-
-func sum(values []float64) float64 {
-	total := 0.0
-	for _, v := range values {
-		total += v
-	}
-	return total
-}
-
-func mean(values []float64) float64 { return sum(values) / float64(len(values)) }
+func mean(values []float64) float64 { return floats.Sum(values) / float64(len(values)) }

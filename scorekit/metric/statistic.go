@@ -19,6 +19,24 @@ type Statistic struct {
 	StandardError float64
 }
 
+// ofPairs returns the statistic of n points, at least 3, whose function of a point and each of the others adds up to
+// others, and that of a point and itself, over all points, to diagonal.
+func ofPairs(others []float64, diagonal float64) Statistic {
+	n, total := float64(len(others)), 0.0
+	without := make([]float64, len(others)) // U without point i, but for what is the same for all i
+	for i, sum := range others {
+		total += sum
+		without[i] = -2 * sum / ((n - 1) * (n - 2))
+	}
+	_, standardError := meanAndError(without)
+	return Statistic{U: total / (n * (n - 1)), V: max(0, (total+diagonal)/(n*n)), StandardError: standardError * (n - 1)}
+}
+
+// times is s in other units: 2ᵉ times as large.
+func (s Statistic) times(e int) Statistic {
+	return Statistic{math.Ldexp(s.U, e), math.Ldexp(s.V, e), math.Ldexp(s.StandardError, e)}
+}
+
 // check returns an error for values beyond the range of numbers.
 func (s Statistic) check() error {
 	if !finite(s.U) || !finite(s.V) || !finite(s.StandardError) {

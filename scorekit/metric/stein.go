@@ -34,6 +34,17 @@ func (k Kernel) String() string {
 	return fmt.Sprintf("Kernel(%d)", int(k))
 }
 
+// of returns k at r² = ‖x−y‖² and the factor of x − y in ∇ₓk.
+func (k Kernel) of(squared, c float64) (value, slope float64) {
+	if k == RBF {
+		value = math.Exp(-squared / (2 * c * c))
+		return value, -value / (c * c)
+	}
+	q := c*c + squared
+	value = 1 / math.Sqrt(q)
+	return value, -value / q
+}
+
 // KernelStein holds the settings of the kernel Stein discrepancy.
 type KernelStein struct {
 	Kernel Kernel  // zero value: IMQ
@@ -155,16 +166,11 @@ func (s stein) pairs(i, from, to int, out []float64) {
 }
 
 func (s stein) of(sums pairSums) Statistic {
-	n := float64(len(s.points))
-	total, diagonal := 0.0, 0.0
-	without := make([]float64, len(s.points)) // U without point i, but for what is the same for all i
-	for i, sum := range sums.first {
-		total += sum
+	diagonal := 0.0
+	for i := range s.points {
 		diagonal += s.at(i, i)
-		without[i] = -2 * sum / ((n - 1) * (n - 2))
 	}
-	_, standardError := meanAndError(without)
-	return Statistic{U: total / (n * (n - 1)), V: max(0, (total+diagonal)/(n*n)), StandardError: standardError * (n - 1)}
+	return ofPairs(sums.first, diagonal)
 }
 
 func (s stein) test(ctx context.Context, count int, seed int64) (TestResult, error) {

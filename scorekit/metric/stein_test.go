@@ -58,7 +58,7 @@ func checkStein(t *testing.T, s stein, u, v float64) {
 
 // hyppo's kernel, exp(−‖x−y‖²/(2σ²)), is RBF with c = σ. With equal scores at all points, 0, the Stein kernel is the
 // trace of its second derivatives alone; the scores, the trace and the sums over the peer's derivatives are its
-// numbers. Its statistic over a few test locations, FSSD, is no metric of this package.
+// numbers.
 func TestSteinOfHyppo(t *testing.T) {
 	var cases []struct {
 		ID                  string

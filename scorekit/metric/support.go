@@ -9,6 +9,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
+	"github.com/scorekit/lab/internal/given"
 	"github.com/scorekit/lab/scorekit"
 )
 
@@ -45,8 +46,8 @@ func (s Support) byParts(backend backends.Backend, p LogDensity, q scorekit.Mode
 	if err := s.check(); err != nil {
 		return ByParts{}, err
 	}
-	if p == nil {
-		return ByParts{}, fmt.Errorf("density nil: must be given")
+	if err := given.Check("density", p); err != nil {
+		return ByParts{}, err
 	}
 	grid, err := s.nodes(backend, p)
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/scorekit/lab/internal/numbers"
 )
 
@@ -26,8 +28,9 @@ type Wasserstein struct {
 // points, and its memory with n. ctx stops it. Between finite sets of draws from one distribution the distance falls
 // only as n^(−1/d): for many points, or many dimensions, take [Sliced], or [Gaussian.W2].
 //
-// It returns an error for an order below 1, for an empty set, for sets of different dimensions, and for values that are
-// not finite.
+// It returns an error for an order below 1, for an empty set, for sets of different dimensions, for values that are not
+// finite, and in more than one dimension for an order so large that the power of every distance on the way is beyond
+// float64. The units of the data do not matter.
 func (w Wasserstein) Distance(ctx context.Context, a, b any) (float64, error) {
 	order, err := orderOf(w.Order)
 	if err != nil {
@@ -37,39 +40,60 @@ func (w Wasserstein) Distance(ctx context.Context, a, b any) (float64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("metric: Wasserstein: %w", err)
 	}
-	if err := checkSpan(x, y, order); err != nil {
-		return 0, fmt.Errorf("metric: Wasserstein: %w", err)
-	}
 	if ctx == nil {
 		return 0, fmt.Errorf("metric: Wasserstein: %w", errNoContext)
 	}
 	if ctx.Err() != nil {
 		return 0, fmt.Errorf("metric: Wasserstein: %w", context.Cause(ctx))
 	}
-	if len(x[0]) == 1 {
-		line := []float64{1}
-		return root(wasserstein(project(x, line), project(y, line), order), order), nil
+	x, y, e := inUnits(x, y)
+	var distance float64
+	if line := []float64{1}; len(x[0]) == 1 {
+		distance = onLine(project(x, line), project(y, line), order)
+	} else if distance, err = inSpace(ctx, x, y, order); err != nil {
+		return 0, fmt.Errorf("metric: Wasserstein: %w", err)
 	}
-	cost, err := transport(ctx, len(x), len(y), func(i, j int) float64 {
+	distance = math.Ldexp(distance, e)
+	if err := results(distance); err != nil {
+		return 0, fmt.Errorf("metric: Wasserstein: %w", err)
+	}
+	return distance, nil
+}
+
+// inSpace is the distance in more than one dimension.
+func inSpace(ctx context.Context, x, y [][]float64, order float64) (float64, error) {
+	widest := math.Sqrt(float64(len(x[0]))) // no two points are further apart, see inUnits
+	plan, err := transport(ctx, len(x), len(y), func(i, j int) float64 {
 		squared := squaredDistance(x[i], y[j])
 		if order == 2 {
 			return squared
 		}
-		return power(math.Sqrt(squared), order)
+		return power(math.Sqrt(squared)/widest, order)
 	})
 	if err != nil {
-		return 0, fmt.Errorf("metric: Wasserstein: %w", err)
+		return 0, err
 	}
-	return root(cost, order), nil
+	farthest := 0.0
+	distance := meanOfOrder(order, func(add func(gap, share float64)) {
+		plan.each(func(i, j int, share float64) {
+			gap := floats.Distance(x[i], y[j], 2)
+			farthest = max(farthest, gap)
+			add(gap, share)
+		})
+	})
+	if farthest > 0 && power(farthest/widest, order) < 1e-280 {
+		return 0, fmt.Errorf("order %v: the points are carried at most %.3g of the way across all of them, whose power is beyond float64: must be smaller", order, farthest)
+	}
+	return distance, nil
 }
 
 // load is how much is carried from a point.
 type load struct{ from, amount int }
 
-// transport returns the least Σ πᵢⱼ cost(i, j) over the plans π that carry 1/n from each i to a 1/m at each j. It counts
+// transport returns the plan π of the least Σ πᵢⱼ cost(i, j) that carries 1/n from each i to a 1/m at each j. It counts
 // in units of 1/lcm(n, m) and sends what each i has along shortest paths of the reduced costs cost(i, j) − u(i) − v(j),
 // which stay at least 0, and are 0 wherever something is carried.
-func transport(ctx context.Context, n, m int, cost func(i, j int) float64) (float64, error) {
+func transport(ctx context.Context, n, m int, cost func(i, j int) float64) (plan, error) {
 	g := numbers.Divisor(n, m)
 	p := plan{cost: cost, u: make([]float64, n), v: make([]float64, m), room: make([]int, m), loads: make([][]load, m)}
 	for j := range p.room {
@@ -79,21 +103,14 @@ func transport(ctx context.Context, n, m int, cost func(i, j int) float64) (floa
 	for start := range n {
 		for left := m / g; left > 0; {
 			if ctx.Err() != nil {
-				return 0, context.Cause(ctx)
+				return plan{}, context.Cause(ctx)
 			}
 			end := path.find(p, start)
 			path.settle(p, end)
 			left -= path.carry(p, end, left)
 		}
 	}
-	sum, all := 0.0, 0
-	for j, loads := range p.loads {
-		for _, l := range loads {
-			sum += float64(l.amount) * cost(l.from, j)
-			all += l.amount
-		}
-	}
-	return sum / float64(all), nil
+	return p, nil
 }
 
 // plan is what is carried so far, and the prices that show it to be the cheapest.
@@ -102,6 +119,21 @@ type plan struct {
 	u, v  []float64
 	room  []int    // what still fits at each j
 	loads [][]load // what is carried to each j
+}
+
+// each calls f with the shares πᵢⱼ that are not 0.
+func (p plan) each(f func(i, j int, share float64)) {
+	all := 0
+	for _, loads := range p.loads {
+		for _, l := range loads {
+			all += l.amount
+		}
+	}
+	for j, loads := range p.loads {
+		for _, l := range loads {
+			f(l.from, j, float64(l.amount)/float64(all))
+		}
+	}
 }
 
 func (p plan) at(i, j int) int {

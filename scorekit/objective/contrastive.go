@@ -3,10 +3,12 @@ package objective
 import (
 	"fmt"
 	"math"
+	"runtime"
 
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
+	"github.com/scorekit/lab/internal/numbers"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/random"
 )
@@ -56,9 +58,11 @@ import (
 //
 // # When it stops
 //
-// An energy or a chain that is not finite makes the loss of its example NaN or infinite, at which training stops, as it does
-// at such a gradient; the chain does not get into the buffer. An energy that falls without bound outside the data lets
-// chains run away: see Limit, MaxGradient and Penalty, or give E a quadratic term.
+// Training stops at a loss that is not finite, and the loss tells why: it is +Inf for an energy of the data that is not finite
+// or overflows, −Inf for such an energy where a chain ended, and NaN for a chain that is not finite itself (or for several of
+// these in one batch). An energy overflows where its square does, beyond 10¹⁹ in float32 and 10¹⁵⁴ in float64: nothing then
+// tells neighbours apart, and gradients are no numbers soon. The chain does not get into the buffer. An energy that falls
+// without bound outside the data lets chains run away: see Limit, MaxGradient and Penalty, or give E a quadratic term.
 //
 // A training step does k more gradients in x than other losses. Several steps a call make long graphs: with large k give
 // scorekit.WithUnroll(1). x is [batch, dims...].
@@ -95,7 +99,7 @@ func (c Contrastive) check() error {
 	if c.Energy == nil {
 		return fmt.Errorf("energy nil: must be the method Energy of the model that is trained")
 	}
-	if err := positive("step", c.StepSize); err != nil {
+	if err := numbers.Positive("step", c.StepSize); err != nil {
 		return err
 	}
 	if c.Steps < 0 {
@@ -143,11 +147,19 @@ func (c Contrastive) Loss(vars *mlctx.Context, rng *random.Source, score scoreki
 	if c.Penalty > 0 {
 		loss = graph.Add(loss, graph.MulScalar(graph.Add(graph.Square(low), graph.Square(high)), c.Penalty))
 	}
-	return ofFinite(x, ofFinite(ends, loss))
+	loss = ofFinite(ends, overflowing(high, loss, -1))
+	return ofFinite(x, overflowing(low, loss, 1))
 }
 
-// ofTheModel returns the energy with checks of its shape and that it brings no weights of its own: these would be trained
-// and then lost.
+// overflowing is the loss of each example, and infinite with the given sign where the energy is not finite or its square is
+// not.
+func overflowing(energy, loss *Node, sign int) *Node {
+	infinite := graph.BroadcastToDims(graph.Infinity(loss.Graph(), loss.DType(), sign), loss.Shape().Dimensions...)
+	return graph.Where(graph.IsFinite(graph.Square(graph.StopGradient(energy))), loss, infinite)
+}
+
+// ofTheModel returns the energy with checks of its shape, that it has a use for the weights of the model, and that it brings
+// none of its own: these would be trained and then lost.
 func (c Contrastive) ofTheModel(vars *mlctx.Context) func(x *Node) *Node {
 	known := map[*mlctx.Variable]bool{}
 	if vars != nil {
@@ -156,7 +168,7 @@ func (c Contrastive) ofTheModel(vars *mlctx.Context) func(x *Node) *Node {
 		}
 	}
 	return func(x *Node) *Node {
-		e := c.Energy(vars, x, nil)
+		e := c.ask(vars, x)
 		if e.Rank() != 1 || e.Shape().Dimensions[0] != x.Shape().Dimensions[0] {
 			panic(fmt.Errorf("%s: energy of shape %v for points of shape %v: must be [batch]", contrastive, e.Shape().Dimensions, x.Shape().Dimensions))
 		}
@@ -169,4 +181,21 @@ func (c Contrastive) ofTheModel(vars *mlctx.Context) func(x *Node) *Node {
 		}
 		return e
 	}
+}
+
+// ask adds the energy at x. Weights of a name that the model has, and of another shape, are those of another model, such as a
+// network for scores: GoMLX then speaks of a variable.
+func (c Contrastive) ask(vars *mlctx.Context, x *Node) *Node {
+	defer func() {
+		r := recover()
+		if err, ok := r.(error); ok {
+			if _, bug := r.(runtime.Error); !bug {
+				panic(fmt.Errorf("%s: the energy does not go with the weights of the model: it must be the method Energy of the model that is trained, which must be an energy: %w", contrastive, err))
+			}
+		}
+		if r != nil {
+			panic(r)
+		}
+	}()
+	return c.Energy(vars, x, nil)
 }

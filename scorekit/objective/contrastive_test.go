@@ -1,6 +1,7 @@
 package objective_test
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/scorekit/lab/internal/testvalues"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/density"
+	"github.com/scorekit/lab/scorekit/net"
 	"github.com/scorekit/lab/scorekit/objective"
 	"github.com/scorekit/lab/scorekit/random"
 )
@@ -250,7 +252,7 @@ func TestContrastiveBuffer(t *testing.T) {
 				t.Errorf("step %d: chains end at %v, want %v", i, got, step.ends)
 			}
 			for j, l := range testvalues.Flat(t, out[1]) {
-				if (l == 0) != step.lossIsOK[j] || math.IsNaN(l) == step.lossIsOK[j] {
+				if finite := !math.IsNaN(l) && !math.IsInf(l, 0); (l == 0) != step.lossIsOK[j] || finite != step.lossIsOK[j] {
 					t.Errorf("step %d: loss %d is %v", i, j, l)
 				}
 			}
@@ -365,6 +367,70 @@ func TestContrastiveInfiniteEnds(t *testing.T) {
 			t.Errorf("chains %v are kept, want 2 and none", got)
 		}
 	})
+}
+
+// The loss that stops a training tells why: +Inf for the energy of the data, −Inf for that of a chain's end, NaN for the end
+// itself. Of MALA, where no move is taken, both energies are the same, and their difference would be 0.
+func TestContrastiveTellsWhatIsNotFinite(t *testing.T) {
+	at := func(value float64) scorekit.Energy { // beyond 1
+		return testvalues.Ignoring(func(x *objective.Node) *objective.Node {
+			sum := graph.ReduceSum(x, 1)
+			return graph.Where(graph.GreaterThan(sum, graph.OnesLike(sum)), graph.AddScalar(graph.ZerosLike(sum), value), sum)
+		})
+	}
+	still := scorekit.Score(testvalues.Ignoring(graph.ZerosLike))
+	x, z := [][]float64{{0}, {2}, {0}, {0}}, [][]float64{{0}, {0}, {5}, {math.Inf(1)}}
+	inf, nan := math.Inf(1), math.NaN()
+	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
+		for value, want := range map[float64][]float64{
+			inf: {0, inf, -inf, nan}, -inf: {0, inf, -inf, nan}, 1e200: {0, inf, -inf, nan}, -1e200: {0, inf, -inf, nan}, 1e100: {0, 0, -1e100, nan},
+		} {
+			got := testvalues.RunIn(t, b, dtypes.Float64, func(in testvalues.Inputs) []*objective.Node {
+				o := objective.Contrastive{Energy: at(value), StepSize: 0.5}
+				return []*objective.Node{o.Loss(nil, random.Listed(in.Graph, in.Of(z)), still, in.Of(x))}
+			})[0]
+			for i, w := range want {
+				if got[i] != w && !(math.IsNaN(w) && math.IsNaN(got[i])) {
+					t.Errorf("energy of %v beyond 1: losses %v, want %v", value, got, want)
+					break
+				}
+			}
+		}
+	})
+	steep := scorekit.Energy(func(vars *mlctx.Context, x, _ *objective.Node) *objective.Node {
+		return graph.Exp(graph.Mul(vars.VariableWithValue("w", float32(30)).ValueGraph(x.Graph()), graph.ReduceSum(graph.Square(x), 1)))
+	})
+	p, err := density.Isotropic([]float64{5, 5}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = scorekit.Fit(t.Context(), testbackend.Go(t), steep, objective.Contrastive{Energy: steep, StepSize: 0.1, Metropolis: true}, p, scorekit.WithSteps(1), scorekit.WithBatch(4))
+	var stopped *scorekit.NonFiniteError
+	if !errors.As(err, &stopped) || !math.IsInf(stopped.Loss, 1) {
+		t.Errorf("error %v, want that of an infinite loss", err)
+	}
+}
+
+// A network for scores has no energy: that of another one has weights that it lacks, or of another shape.
+func TestContrastiveOfAScore(t *testing.T) {
+	p, err := density.Isotropic([]float64{0, 0}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		model  scorekit.Model
+		energy scorekit.Energy
+		want   string
+	}{
+		{net.MLP{}, net.EnergyMLP{}.Energy, "scorekit: Fit: contrastive objective: the energy does not go with the weights of the model: it must be the method Energy of the model that is trained, which must be an energy: "},
+		{net.Linear{}, net.Quadratic{}.Energy, "scorekit: Fit: contrastive objective: the energy has weights that the model has not, /model/"},
+		{net.MLP{}, net.MLP{}.Score, "scorekit: Fit: contrastive objective: energy of shape [4 2] for points of shape [4 2]: must be [batch]"},
+	} {
+		_, err := scorekit.Fit(t.Context(), testbackend.Go(t), test.model, objective.Contrastive{Energy: test.energy, StepSize: 0.1}, p, scorekit.WithSteps(1), scorekit.WithBatch(4))
+		if err == nil || !strings.HasPrefix(err.Error(), test.want) {
+			t.Errorf("%T: error %v, want %s", test.model, err, test.want)
+		}
+	}
 }
 
 func TestContrastiveImpossibleSettings(t *testing.T) {

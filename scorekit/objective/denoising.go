@@ -7,6 +7,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
+	"github.com/scorekit/lab/internal/numbers"
 	"github.com/scorekit/lab/internal/rows"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/random"
@@ -35,7 +36,7 @@ var _ scorekit.Objective = Denoising{}
 
 // Validate returns an error if Sigma is not positive and finite.
 func (d Denoising) Validate() error {
-	if err := positive("sigma", d.Sigma); err != nil {
+	if err := numbers.Positive("sigma", d.Sigma); err != nil {
 		return fmt.Errorf("denoising objective: %w", err)
 	}
 	return nil
@@ -62,7 +63,7 @@ func (d Denoising) Loss(vars *mlctx.Context, rng *random.Source, score scorekit.
 // deviation it is an upper bound, since a Gaussian has the least Fisher information: a loss that hovers at or below it
 // may be done, not stuck. It returns an error unless dim ≥ 1 and std ≥ 0.
 func (d Denoising) Floor(dim int, std float64) (float64, error) {
-	if err := positive("sigma", d.Sigma); err != nil {
+	if err := numbers.Positive("sigma", d.Sigma); err != nil {
 		return 0, fmt.Errorf("objective: Floor: %w", err)
 	}
 	if dim < 1 {

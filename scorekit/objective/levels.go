@@ -9,6 +9,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
+	"github.com/scorekit/lab/internal/numbers"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/random"
 )
@@ -36,7 +37,7 @@ type LogUniform struct {
 
 // Validate returns an error unless 0 < Min ≤ Max, both finite.
 func (l LogUniform) Validate() error {
-	if err := positive("smallest noise level", l.Min); err != nil {
+	if err := numbers.Positive("smallest noise level", l.Min); err != nil {
 		return err
 	}
 	if !(l.Max >= l.Min) || math.IsInf(l.Max, 0) {
@@ -64,7 +65,7 @@ type Ladder struct {
 // It returns an error unless max > min > 0, both finite, and there are at least 2 levels.
 func Geometric(max, min float64, levels int) (Ladder, error) {
 	const who = "objective: Geometric"
-	if err := positive("lowest noise level", min); err != nil {
+	if err := numbers.Positive("lowest noise level", min); err != nil {
 		return Ladder{}, fmt.Errorf("%s: %w", who, err)
 	}
 	if !(max > min) || math.IsInf(max, 0) {
@@ -87,7 +88,7 @@ func (l Ladder) Validate() error {
 		return fmt.Errorf("ladder without noise levels: must have at least one")
 	}
 	for i, s := range l.Sigmas {
-		if err := positive(fmt.Sprintf("ladder: noise level %d,", i), s); err != nil {
+		if err := numbers.Positive(fmt.Sprintf("ladder: noise level %d,", i), s); err != nil {
 			return err
 		}
 	}
@@ -111,7 +112,7 @@ func (l LogNormal) Validate() error {
 	if math.IsNaN(l.Mean) || math.IsInf(l.Mean, 0) {
 		return fmt.Errorf("log-normal levels: mean %v of ln σ: must be finite", l.Mean)
 	}
-	return positive("log-normal levels: standard deviation", l.Std)
+	return numbers.Positive("log-normal levels: standard deviation", l.Std)
 }
 
 // Draw adds n levels.
@@ -137,7 +138,7 @@ type Annealed struct {
 
 // Validate returns an error unless 0 < Min ≤ Start, both finite, and 0 < Factor ≤ 1.
 func (a Annealed) Validate() error {
-	if err := positive("annealed levels: start", a.Start); err != nil {
+	if err := numbers.Positive("annealed levels: start", a.Start); err != nil {
 		return err
 	}
 	if !(a.Factor > 0 && a.Factor <= 1) {
@@ -166,12 +167,4 @@ func (a Annealed) Draw(vars *mlctx.Context, rng *random.Source, n int) *Node {
 	fall := graph.MulScalar(graph.ConvertDType(t, dtypes.Float64), math.Log(a.Factor))
 	sigma := graph.ConvertDType(graph.MulScalar(graph.Exp(fall), a.Start), rng.DType())
 	return graph.BroadcastToDims(graph.MaxScalar(sigma, a.Min), n)
-}
-
-// positive returns an error that names the setting unless v is positive and finite.
-func positive(what string, v float64) error {
-	if !(v > 0) || math.IsInf(v, 0) {
-		return fmt.Errorf("%s %v: must be positive and finite", what, v)
-	}
-	return nil
 }

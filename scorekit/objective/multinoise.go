@@ -6,6 +6,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
+	"github.com/scorekit/lab/internal/numbers"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/random"
 )
@@ -74,7 +75,7 @@ func (m MultiNoise) check() error {
 	}
 	switch m.Weighting {
 	case EDM:
-		if err := positive("data std", m.DataStd); err != nil {
+		if err := numbers.Positive("data std", m.DataStd); err != nil {
 			return fmt.Errorf("%w with the weighting EDM", err)
 		}
 	case SigmaSquared, Plain:

@@ -3,16 +3,15 @@ package sampler
 import (
 	"fmt"
 	"math"
+
+	"github.com/scorekit/lab/internal/numbers"
 )
 
 // Settings that several samplers have in common. The error names who, the setting, its value and what is allowed.
 
 // positive checks a number that must be positive and finite.
 func positive(who, what string, v float64) error {
-	if !(v > 0) || math.IsInf(v, 0) {
-		return fmt.Errorf("%s: %s %v: must be positive and finite", who, what, v)
-	}
-	return nil
+	return numbers.Positive(who+": "+what, v)
 }
 
 // count returns a number of steps, 1,000 for 0.

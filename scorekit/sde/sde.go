@@ -1,9 +1,7 @@
 package sde
 
 import (
-	"fmt"
-	"math"
-
+	"github.com/scorekit/lab/internal/numbers"
 	"github.com/scorekit/lab/scorekit"
 )
 
@@ -51,10 +49,7 @@ func graphLevel(mean, std node) NodeLevel { return NodeLevel{mean.Node, std.Node
 
 // positive returns an error unless v is positive and finite.
 func positive(who, field string, v float64) error {
-	if !(v > 0) || math.IsInf(v, 0) {
-		return fmt.Errorf("sde: %s: %s %v: must be positive and finite", who, field, v)
-	}
-	return nil
+	return numbers.Positive("sde: "+who+": "+field, v)
 }
 
 // or is v, or otherwise where v is 0.
