@@ -34,6 +34,7 @@ type header struct {
 	Seed      int64             `json:"seed"`
 	EMA       float64           `json:"ema"`
 	ClipNorm  float64           `json:"clip_norm"`
+	Dropout   *float64          `json:"class_dropout,omitempty"` // nil where no classes were told
 	Metadata  map[string]string `json:"metadata,omitempty"`
 	Frozen    []string          `json:"frozen,omitempty"` // tensors that are not trained
 }
@@ -49,7 +50,7 @@ func (t *training) header() (header, error) {
 	return header{
 		Format: checkpointFormat, Step: t.step, Model: model, Shape: t.data.Shape(), DType: t.dtype.String(),
 		Objective: settingsOf(t.objective), Optimizer: t.optimizer.describe(),
-		Batch: t.batch, Seed: t.seed, EMA: t.ema, ClipNorm: t.clipNorm, Metadata: t.metadata,
+		Batch: t.batch, Seed: t.seed, EMA: t.ema, ClipNorm: t.clipNorm, Dropout: t.classDropout, Metadata: t.metadata,
 	}, err
 }
 
@@ -72,6 +73,7 @@ func (h header) mismatch(now header) error {
 	differ("seed", h.Seed, now.Seed)
 	differ("EMA decay", h.EMA, now.EMA)
 	differ("clip norm", h.ClipNorm, now.ClipNorm)
+	differ("class dropout", dropoutText(h.Dropout), dropoutText(now.Dropout))
 	return errors.Join(errs...)
 }
 

@@ -13,6 +13,10 @@
 //   - An [Objective] turns a score and a batch of [Data] into a loss (package objective).
 //   - A [Sampler] turns a score into draws (package sampler).
 //
+// Data are points held in memory ([Examples]), a density to draw from, or whatever a [Source] reads ([Stream]). Where
+// they have classes ([Labelled]) a model can learn the score of each, and of all together ([Conditional]); [Given] is
+// then the score of one, with guidance if that is wished.
+//
 // Any objective can so be tried on an exact score, and any sampler tested with one.
 //
 // # The verbs
@@ -49,8 +53,14 @@
 //	finisher.go                 chains that are at their end before the last step
 //	blocks.go                   how many steps make a block
 //	evaluate.go evaluateloss.go scores and losses of a model as it is
+//	inblocks.go                 many points worked through a block at a time
 //	bind.go                     a model and points made ready for a graph of one's own
-//	examples.go draw.go         data held in memory; data on the host
+//	examples.go labelled.go     data held in memory; with classes
+//	source.go stream.go         data from outside the graph: what gives them, and what Fit takes them as
+//	feeder.go                   how a stream is read ahead
+//	augment.go draw.go          data changed at random; data on the host
+//	classes.go conditional.go   data and models with classes; how such a model is trained
+//	given.go                    the score of one class, with guidance
 //	options.go progress.go      what Fit and Sample can be told, and what they report
 //	checkpoint.go store.go      checkpoints: what is in one, and the folder that holds them
 //	registry.go settings.go     models that a checkpoint can rebuild; settings that it must agree with

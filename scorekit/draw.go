@@ -1,10 +1,12 @@
 package scorekit
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/gomlx/gomlx/backends"
 	"github.com/gomlx/gomlx/pkg/core/dtypes"
+	"github.com/gomlx/gomlx/pkg/core/graph"
 	"github.com/gomlx/gomlx/pkg/core/tensors"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
@@ -27,31 +29,77 @@ func Draw(backend backends.Backend, data Data, n int, seed int64) (*tensors.Tens
 		if err := validate(data); err != nil {
 			return err
 		}
-		state, err := random.Seed(seed)
+		drawn, err := drawBatch(backend, data, n, seed, dtypes.Float32, 0)
 		if err != nil {
 			return err
 		}
-		x, _, err := drawBatch(backend, data, n, state, dtypes.Float32)
-		if err != nil {
-			return err
-		}
-		out, err = x.LocalClone()
+		out, err = drawn.x.LocalClone()
 		return err
 	})
 	return out, err
 }
 
-// drawBatch draws a batch and returns it, on the device, with the random state that comes after it.
-func drawBatch(backend backends.Backend, data Data, n int, state *tensors.Tensor, dtype dtypes.DType) (x, next *tensors.Tensor, err error) {
-	exec, err := mlctx.NewExec(backend, mlctx.New().Checked(false), func(vars *mlctx.Context, state *Node) (x, next *Node) {
-		rng := random.New(state, dtype, 1)
-		x = data.Batch(vars, rng, n)
-		checkBatch(x, n, data.Shape())
-		return x, rng.State()
+// drawn is a batch on the device with the random state that comes after it.
+type drawn struct{ x, classes, state *tensors.Tensor }
+
+// drawBatch draws a batch, with classes if there may be any: at most so many, or 0 for none.
+func drawBatch(backend backends.Backend, data Data, n int, seed int64, dtype dtypes.DType, classes int) (*drawn, error) {
+	state, err := random.Seed(seed)
+	if err != nil {
+		return nil, err
+	}
+	args := []any{state}
+	if s, ok := streamOf(data); ok {
+		parts, err := s.first(n, seed, dtype, classes)
+		if err != nil {
+			return nil, err
+		}
+		for _, part := range parts {
+			args = append(args, part)
+		}
+	}
+	exec, err := mlctx.NewExec(backend, mlctx.New().Checked(false), func(vars *mlctx.Context, in []*Node) []*Node {
+		rng := random.New(in[0], dtype, 1)
+		if len(in) > 1 {
+			(&feed{parts: in[1:], batch: n}).put(vars)
+		}
+		x, labels := takeBatch(data, vars, rng, n, classes > 0)
+		out := []*Node{graph.Identity(x), rng.State()} // pure Go cannot return an input as it is
+		if labels != nil {
+			out = append(out, graph.Identity(labels))
+		}
+		return out
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer exec.Finalize()
-	return exec.Exec2(state)
+	out, err := exec.Exec(args...)
+	if err != nil {
+		return nil, err
+	}
+	d := &drawn{x: out[0], state: out[1]}
+	if len(out) > 2 {
+		d.classes = out[2]
+	}
+	return d, nil
+}
+
+// first returns the first n examples of a stream as one block.
+func (s stream) first(n int, seed int64, dtype dtypes.DType, classes int) (parts []*tensors.Tensor, err error) {
+	o := order{source: s.source, shape: s.shape, dtype: dtype, seed: seed, batch: n, classes: classes, end: func(int) int { return 1 }, last: 1}
+	err = o.read(context.Background(), func(b []*tensors.Tensor) bool { parts = b; return false })
+	return parts, err
+}
+
+// takeBatch adds a batch of data to the graph, with classes if they are asked for.
+func takeBatch(data Data, vars *mlctx.Context, rng *random.Source, n int, labelled bool) (x, classes *Node) {
+	if labelled {
+		x, classes = data.(Labelled).LabelledBatch(vars, rng, n)
+		checkClasses(data, classes, n)
+	} else {
+		x = data.Batch(vars, rng, n)
+	}
+	checkBatch(x, n, data.Shape())
+	return x, classes
 }

@@ -12,6 +12,10 @@ import (
 // Evaluate returns the score of model at points: a tensor [n, dims...], or rows as for [Examples]; the result has the
 // shape of points. sigma is the noise level: none for a score that has none, one for all points, or one for each.
 //
+// The points are worked through in blocks of equal size, at most 4,096 points or 65,536 numbers of theirs but no fewer than 64
+// points, so that the memory does not grow with their number beyond that of the points and scores themselves. The rows of a
+// score do not depend on one another, and only their rounding on where a block ends.
+//
 // It returns an error for points that are not finite or of another shape than the model's, for a noise level that is
 // not positive, and for a model whose weights are missing.
 func Evaluate(backend backends.Backend, model Model, points any, sigma ...float64) (*tensors.Tensor, error) {
@@ -28,10 +32,24 @@ func Evaluate(backend backends.Backend, model Model, points any, sigma ...float6
 		if err != nil {
 			return err
 		}
+		parts := []*tensors.Tensor{bound.Points}
+		if levels != nil {
+			parts = append(parts, levels)
+		}
+		classes, err := classesOfEach(model, bound.Points.Shape().Dimensions[0])
+		if err != nil {
+			return err
+		}
+		if classes != nil {
+			parts = append(parts, classes)
+		}
 		exec, err := mlctx.NewExec(backend, bound.Vars, func(vars *mlctx.Context, in []*Node) *Node {
 			var s *Node
-			if len(in) > 1 {
+			if levels != nil {
 				s = in[1]
+			}
+			if classes != nil {
+				return complete(toldEach{model.(Given), in[len(in)-1]})(vars, in[0], s)
 			}
 			return bound.Score(vars, in[0], s)
 		})
@@ -39,15 +57,7 @@ func Evaluate(backend backends.Backend, model Model, points any, sigma ...float6
 			return err
 		}
 		defer exec.Finalize()
-		args := []any{bound.Points}
-		if levels != nil {
-			args = append(args, levels)
-		}
-		result, err := exec.Exec1(args...)
-		if err != nil {
-			return err
-		}
-		out, err = result.LocalClone()
+		out, err = inBlocks(backend, exec, parts)
 		return err
 	})
 	return out, err

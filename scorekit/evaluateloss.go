@@ -14,7 +14,8 @@ import (
 
 // EvaluateLoss returns the mean of objective over n fresh examples of data, and the standard error of that mean, for a
 // model as it is: a trained one, or an exact score to compare it with. The same seed gives the same examples and
-// noise.
+// noise. A model that has classes is told those of its examples, as in training but always, if the data have them; on data
+// without any the loss is that of its plain score.
 //
 // It returns an error for impossible settings, for fewer than two examples, for a model whose weights are missing, and
 // for a loss that is not finite.
@@ -37,18 +38,27 @@ func EvaluateLoss(backend backends.Backend, model Model, objective Objective, da
 		if err != nil {
 			return err
 		}
-		state, err := random.Seed(seed)
+		classes := 0
+		if hasClasses(data) { // without any the plain score is asked for
+			if classes, err = labelsFor(model, data); err != nil {
+				return err
+			}
+		}
+		drawn, err := drawBatch(backend, data, n, seed, dtype, classes)
 		if err != nil {
 			return err
 		}
-		x, state, err := drawBatch(backend, data, n, state, dtype)
-		if err != nil {
-			return err
+		args := []any{drawn.state, drawn.x}
+		if classes > 0 {
+			args = append(args, drawn.classes)
 		}
-		score := complete(model)
-		exec, err := mlctx.NewExec(backend, vars, func(vars *mlctx.Context, state, x *Node) *Node {
+		exec, err := mlctx.NewExec(backend, vars, func(vars *mlctx.Context, in []*Node) *Node {
+			score := complete(model)
+			if len(in) > 2 {
+				score = complete(scoreGiven{model, in[2]})
+			}
 			var loss *Node
-			naming(objective, func() { loss = objective.Loss(vars, random.New(state, dtype, 1), score, x) })
+			naming(objective, func() { loss = objective.Loss(vars, random.New(in[0], dtype, 1), score, in[1]) })
 			checkLoss(objective, loss, n)
 			mean := graph.ReduceAllMean(loss)
 			return graph.Stack([]*Node{mean, graph.ReduceAllMean(graph.Square(graph.Sub(loss, mean)))}, 0)
@@ -57,7 +67,7 @@ func EvaluateLoss(backend backends.Backend, model Model, objective Objective, da
 			return err
 		}
 		defer exec.Finalize()
-		out, err := exec.Exec1(state, x)
+		out, err := exec.Exec1(args...)
 		if err != nil {
 			return err
 		}

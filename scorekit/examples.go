@@ -20,16 +20,20 @@ import (
 // It returns an error for no examples, for rows of different lengths, and for a value that is NaN or Inf, named by
 // its row and column.
 func Examples(points any) (Data, error) {
-	t, err := toTensor(points)
+	t, err := ownTensor(points)
 	if err != nil {
 		return nil, fmt.Errorf("scorekit: Examples: %w", err)
 	}
-	if t == points { // the caller may change or free a tensor of theirs
-		if t, err = t.LocalClone(); err != nil {
-			return nil, fmt.Errorf("scorekit: Examples: %w", err)
-		}
-	}
 	return examples{t}, nil
+}
+
+// ownTensor is toTensor with a tensor that nobody else has: the caller may change or free one of theirs.
+func ownTensor(points any) (*tensors.Tensor, error) {
+	t, err := toTensor(points)
+	if err == nil && t == points {
+		return t.LocalClone()
+	}
+	return t, err
 }
 
 // examples is Data held in one tensor on the host, which nobody else has. Each run takes its own copy to the device.
@@ -37,9 +41,17 @@ type examples struct{ points *tensors.Tensor }
 
 func (e examples) Shape() []int { return slices.Clone(e.points.Shape().Dimensions[1:]) }
 
+const examplesScope = "examples" // of what they keep on the device
+
 func (e examples) Batch(vars *mlctx.Context, rng *random.Source, n int) *Node {
+	x, _ := e.draw(vars, rng, n)
+	return x
+}
+
+// draw returns n examples and their rows, [n, 1].
+func (e examples) draw(vars *mlctx.Context, rng *random.Source, n int) (x, rows *Node) {
 	const name = "points"
-	vars = vars.In("examples")
+	vars = vars.In(examplesScope)
 	stored := vars.GetVariable(name)
 	if stored == nil { // the first of the steps of a run
 		points, err := convert(e.points, rng.DType())
@@ -49,8 +61,8 @@ func (e examples) Batch(vars *mlctx.Context, rng *random.Source, n int) *Node {
 		stored = vars.VariableWithValue(name, points).SetTrainable(false)
 	}
 	all := stored.ValueGraph(rng.Graph())
-	rows := rng.Int(all.Shape().Dimensions[0], n, 1)
-	return graph.StopGradient(graph.Gather(all, rows))
+	rows = rng.Int(all.Shape().Dimensions[0], n, 1)
+	return graph.StopGradient(graph.Gather(all, rows)), rows
 }
 
 // toTensor makes a tensor [n, dims...] from points and checks it.

@@ -91,6 +91,8 @@ func startTraining(ctx context.Context, backend backends.Backend, model Model, o
 // every case in which the weights are good.
 func (t *training) run(ctx context.Context, each func(*FitStep) bool) error {
 	pace := newPacer("training", t.report, t.step, t.steps)
+	stop := t.readAhead(ctx)
+	defer stop()
 	err := t.loop(ctx, pace, each)
 	if readErr := t.read(); err == nil {
 		err = readErr
@@ -104,10 +106,14 @@ func (t *training) run(ctx context.Context, each func(*FitStep) bool) error {
 
 func (t *training) loop(ctx context.Context, pace *pacer, each func(*FitStep) bool) error {
 	for t.step < t.steps {
-		if ctx.Err() != nil {
-			return fmt.Errorf("stopped after step %d of %d: %w", t.step, t.steps, context.Cause(ctx))
+		err := context.Cause(ctx)
+		if err == nil {
+			err = t.advance(ctx)
 		}
-		if err := t.advance(); err != nil {
+		if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+			return fmt.Errorf("stopped after step %d of %d: %w", t.step, t.steps, err)
+		}
+		if err != nil {
 			return err
 		}
 		tell, save := pace.due(t.step), t.store != nil && t.step%t.checkpointN == 0

@@ -19,6 +19,8 @@ import (
 
 // Fitted is a model with the weights it was trained to. It is a [Model]; [Sample] and [Evaluate] find its weights by
 // themselves. It is not changed by anything that uses it and may be shared between goroutines.
+//
+// Where the model is [Conditional] its score is that of all classes together, and [Given] is that of one.
 type Fitted struct {
 	model   Model
 	vars    *mlctx.Context
@@ -31,7 +33,9 @@ type Fitted struct {
 //
 //	θ ← optimizer(θ, ∇_θ (1/B) Σᵢ loss(xᵢ; θ)),  xᵢ from data, B the batch
 //
-// Several steps run in one compiled call and the data stay on the device. ctx stops it between two calls; the
+// A [Conditional] model is trained with the class of each example, some left out: see [WithClassDropout].
+//
+// Several steps run in one compiled call and the data stay on the device, but for [Stream]. ctx stops it between two calls; the
 // checkpoint, if a folder was given, is then up to date.
 //
 // It returns an error for impossible settings (named, with what is allowed), for a model whose output does not have
@@ -88,6 +92,19 @@ func (t *training) fitted() (*Fitted, error) {
 // Score adds the model's score; vars must hold the weights, as [Fitted.Vars] does.
 func (f *Fitted) Score(vars *mlctx.Context, x, sigma *Node) *Node {
 	return f.model.Score(vars, x, sigma)
+}
+
+// NumClasses returns how many classes the model knows, 0 for one that is not [Conditional].
+func (f *Fitted) NumClasses() int { return numClasses(f.model) }
+
+// ScoreGiven adds the model's score given classes, as [Conditional] has it; vars as for Score. It panics, as graph
+// functions do, for a model without classes. [Given] is the model that [Sample] and the others take.
+func (f *Fitted) ScoreGiven(vars *mlctx.Context, x, sigma, classes *Node) *Node {
+	c, ok := f.model.(Conditional)
+	if !ok {
+		panic(fmt.Errorf("model %T has no classes: must be Conditional", f.model))
+	}
+	return c.ScoreGiven(vars, x, sigma, classes)
 }
 
 // Vars returns the GoMLX context with the weights, for use in a user's own graphs. Treat it as read-only.

@@ -87,6 +87,7 @@ type fitSettings struct {
 	checkpointDir string
 	checkpointN   int
 	resume        bool
+	classDropout  *float64 // nil for a model that is not told classes
 	metadata      map[string]string
 }
 
@@ -193,10 +194,10 @@ func WithCheckpoints(dir string, every int) FitOption {
 }
 
 // WithResume goes on from the newest good checkpoint in the folder of [WithCheckpoints], if there is one. The model,
-// the data's shape, the objective, the dtype, the batch, the seed, the optimizer, the EMA decay and the clip norm must
-// be those it was saved with. With the same number of steps and the same unrolling the weights are in the end those of
-// an uninterrupted run, bit for bit on one backend. The number of steps may differ; the rate of a cosine then goes on
-// as that of a run with the new number.
+// the data's shape, the objective, the dtype, the batch, the seed, the optimizer, the EMA decay, the clip norm and the
+// class dropout must be those it was saved with. With the same number of steps and the same unrolling the weights are in
+// the end those of an uninterrupted run, bit for bit on one backend. The number of steps may differ; the rate of a cosine
+// then goes on as that of a run with the new number.
 func WithResume() FitOption {
 	return fitOption(func(s *fitSettings) error { s.resume = true; return nil })
 }

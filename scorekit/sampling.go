@@ -41,6 +41,9 @@ func fits(model Model, what string, dims []int) error {
 
 // dtypeOf returns the float type of a model's weights, and otherwise where it does not tell.
 func dtypeOf(model Model, otherwise dtypes.DType) dtypes.DType {
+	if w, ok := model.(wrapped); ok {
+		model = w.of()
+	}
 	if m, ok := model.(typed); ok {
 		return m.DType()
 	}
@@ -274,7 +277,7 @@ func complete(model Model) Score {
 		s := bound(vars, x, sigma)
 		for v := range vars.IterVariables() {
 			if !known[v] && (v.Trainable || !v.HasValue()) {
-				panic(fmt.Errorf("model %T has weights that were not given, %s first: use the result of Fit or Load, or WithVars", model, v.ScopeAndName()))
+				panic(fmt.Errorf("model %s has weights that were not given, %s first: use the result of Fit or Load, or WithVars", typeName(model), v.ScopeAndName()))
 			}
 		}
 		return s

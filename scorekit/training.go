@@ -35,8 +35,10 @@ type training struct {
 	data      Data
 	vars      *mlctx.Context
 	exec      *mlctx.Exec
-	store     *store // nil without checkpoints
-	step      int    // steps done
+	store     *store  // nil without checkpoints
+	labels    int     // classes of a model that is told those of its examples, 0 for any other
+	feeder    *feeder // reads ahead what a stream is fed, while a run is under way; nil for other data
+	step      int     // steps done
 	pending   []block
 	history   []StepStats
 	saved     int   // the step of the last checkpoint written, or tried to be, or read
@@ -68,8 +70,21 @@ func newTraining(ctx context.Context, backend backends.Backend, model Model, obj
 	if _, ok := model.(*Fitted); ok {
 		return nil, fmt.Errorf("model *scorekit.Fitted: training begins from fresh weights: give its Model()")
 	}
+	if _, ok := model.(wrapped); ok {
+		return nil, fmt.Errorf("model %T: it changes the score of a trained model: give its Model", model)
+	}
 	if err := validate(model, objective, data); err != nil {
 		return nil, err
+	}
+	labels, err := labelsFor(model, data)
+	if err != nil {
+		return nil, err
+	}
+	switch p := defaultClassDropout; {
+	case labels > 0 && settings.classDropout == nil:
+		settings.classDropout = &p
+	case labels == 0 && settings.classDropout != nil:
+		return nil, fmt.Errorf("class dropout %v for a model %T without classes: must not be given", *settings.classDropout, model)
 	}
 	if settings.resume && settings.checkpointDir == "" {
 		return nil, fmt.Errorf("WithResume without WithCheckpoints: there is no folder to resume from")
@@ -77,7 +92,7 @@ func newTraining(ctx context.Context, backend backends.Backend, model Model, obj
 	if settings.unroll == 0 {
 		settings.unroll = defaultUnroll(backend, settings.steps, settings.checkpointN)
 	}
-	t := &training{fitSettings: settings, backend: backend, model: model, objective: objective, data: data}
+	t := &training{fitSettings: settings, backend: backend, model: model, objective: objective, data: data, labels: labels}
 	if _, err := t.header(); err != nil { // a model that cannot be described would be lost after the training
 		return nil, err
 	}
@@ -128,16 +143,19 @@ func (t *training) prepare() error {
 	return err
 }
 
-// build adds a block of training steps to the graph. numbers is [steps, 2]: learning rate and EMA decay of each.
-// It returns [steps, 2]: loss and gradient norm of each.
-func (t *training) build(vars *mlctx.Context, numbers *Node) *Node {
+// build adds a block of training steps to the graph. in is first [steps, 2], learning rate and EMA decay of each, and then
+// the examples of a stream, if the data are one. It returns [steps, 2]: loss and gradient norm of each.
+func (t *training) build(vars *mlctx.Context, in []*Node) *Node {
 	vars = vars.Checked(false)
+	numbers := in[0]
+	if len(in) > 1 {
+		(&feed{parts: in[1:], batch: t.batch}).put(vars.In(dataScope))
+	}
 	g := numbers.Graph()
 	steps := numbers.Shape().Dimensions[0]
 	random_ := vars.In(stateScope).GetVariable("random")
 	okVar := vars.In(guardScope).GetVariable("ok")
 	rng := random.New(random_.ValueGraph(g), t.dtype, steps)
-	score := bindScore(t.model)
 	optimizer := t.optimizer.gomlx()
 	ok := okVar.ValueGraph(g)
 	var stats []*Node
@@ -145,8 +163,11 @@ func (t *training) build(vars *mlctx.Context, numbers *Node) *Node {
 		if k > 0 {
 			rng.Next()
 		}
-		x := t.data.Batch(vars.In(dataScope), rng, t.batch)
-		checkBatch(x, t.batch, t.data.Shape())
+		x, classes := takeBatch(t.data, vars.In(dataScope), rng, t.batch, t.labels > 0)
+		score := bindScore(t.model)
+		if classes != nil {
+			score = bindScore(scoreGiven{t.model, dropClasses(rng, classes, *t.classDropout)})
+		}
 		var mean *Node
 		var gradients []*Node
 		naming(t.objective, func() {
@@ -209,7 +230,7 @@ func bindScore(model Model) Score {
 	return func(vars *mlctx.Context, x, sigma *Node) *Node {
 		s := model.Score(vars, x, sigma)
 		if !s.Shape().Equal(x.Shape()) {
-			panic(fmt.Errorf("model %T returned a score of shape %s for points of shape %s: the two must be equal", model, s.Shape(), x.Shape()))
+			panic(fmt.Errorf("model %s returned a score of shape %s for points of shape %s: the two must be equal", typeName(model), s.Shape(), x.Shape()))
 		}
 		return s
 	}
@@ -282,8 +303,21 @@ func (t *training) end(step int) int {
 	return end
 }
 
+// readAhead begins to read what a stream is to give from here to the end of the run, if the data are one.
+func (t *training) readAhead(ctx context.Context) (stop func()) {
+	s, ok := streamOf(t.data)
+	if !ok {
+		return func() {}
+	}
+	t.feeder = startFeeder(ctx, order{
+		source: s.source, shape: s.shape, dtype: t.dtype, seed: t.seed, batch: t.batch, classes: t.labels,
+		first: t.step, end: t.end, last: t.steps,
+	})
+	return t.feeder.close
+}
+
 // advance runs one block of steps.
-func (t *training) advance() error {
+func (t *training) advance(ctx context.Context) error {
 	end := t.end(t.step)
 	flat := make([]float64, 0, 2*(end-t.step))
 	for s := t.step; s < end; s++ {
@@ -293,9 +327,23 @@ func (t *training) advance() error {
 	if err != nil {
 		return err
 	}
+	args := []any{numbers}
+	if t.feeder != nil {
+		parts, err := t.feeder.next(ctx)
+		if err != nil {
+			return err
+		}
+		for _, part := range parts { // handed over, so that what the device has of it ends with the call
+			donated, err := graph.DonateTensorBuffer(part, t.backend, 0)
+			if err != nil {
+				return err
+			}
+			args = append(args, donated)
+		}
+	}
 	var stats *tensors.Tensor
 	err = catch(func() (err error) {
-		stats, err = t.exec.Exec1(numbers)
+		stats, err = t.exec.Exec1(args...)
 		return err
 	})
 	if err != nil {
