@@ -2,6 +2,7 @@ package plots
 
 import (
 	"image"
+	"image/color"
 	"math"
 
 	"gonum.org/v1/plot"
@@ -9,14 +10,33 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// colourBar explains the colours of a density map, from 0 to top.
+// colourBar explains the colours of a map, from low to top.
 type colourBar struct {
-	top   float64
-	label string
+	low, top float64
+	label    string
+	palette  *[256]color.NRGBA
+	reverse  bool      // the palette's last colour stands for low
+	levels   []float64 // marked by ticks and lines, where there are any
 }
 
 func (b *colourBar) ticks(height vg.Length) []plot.Tick {
-	return linearTicks(0, b.top, min(max(int(height/40), 2), 5))
+	if len(b.levels) == 0 {
+		return linearTicks(b.low, b.top, min(max(int(height/40), 2), 5))
+	}
+	var ticks []plot.Tick
+	for _, v := range b.levels {
+		ticks = append(ticks, plot.Tick{Value: v, Label: level(v, b.levels)})
+	}
+	return ticks
+}
+
+// colour returns the colour of a value.
+func (b *colourBar) colour(v float64) color.NRGBA {
+	share := (v - b.low) / (b.top - b.low)
+	if b.reverse {
+		share = 1 - share
+	}
+	return pick(b.palette, share)
 }
 
 const barGap = 8
@@ -42,7 +62,7 @@ func (b *colourBar) draw(c draw.Canvas, x vg.Length, body vg.Rectangle) {
 		img := image.NewNRGBA(image.Rect(0, 0, w, h))
 		for y := range h {
 			for x := range w {
-				img.SetNRGBA(x, y, shade(float64(h-y)-0.5, float64(h)))
+				img.SetNRGBA(x, y, b.colour(b.low+(b.top-b.low)*(float64(h-y)-0.5)/float64(h)))
 			}
 		}
 		return img
@@ -51,7 +71,10 @@ func (b *colourBar) draw(c draw.Canvas, x vg.Length, body vg.Rectangle) {
 
 	s := textStyle(tickSize, soft)
 	for _, t := range b.ticks(height) {
-		y := body.Min.Y + height*vg.Length(t.Value/b.top)
+		y := body.Min.Y + height*vg.Length((t.Value-b.low)/(b.top-b.low))
+		if len(b.levels) > 0 {
+			c.StrokeLine2(contourLine, box.Min.X, y, box.Max.X, y)
+		}
 		c.StrokeLine2(draw.LineStyle{Color: soft, Width: thinLine}, box.Max.X, y, box.Max.X+tickLength, y)
 		c.FillText(s, vg.Point{X: box.Max.X + tickLength + 2, Y: y - 0.36*tickSize}, t.Label)
 	}

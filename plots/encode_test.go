@@ -181,6 +181,14 @@ func TestGrid(t *testing.T) {
 	}
 }
 
+func TestShort(t *testing.T) {
+	for v, want := range map[float64]string{7: "7", 7.034: "7.03", 0.04: "0.04", 0.125: "0.125", -0.001: "−0.001", 1e-4: "0.0001", 0.001234: "1.23e−3", 1234.6: "1,235", 2e7: "2e7", 1e-7: "1e−7", 0: "0", 9.999: "10"} {
+		if got := short(v); got != want {
+			t.Errorf("%v: %q, want %q", v, got, want)
+		}
+	}
+}
+
 func TestTicks(t *testing.T) {
 	for _, c := range []struct {
 		lo, hi float64
@@ -192,6 +200,7 @@ func TestTicks(t *testing.T) {
 		{0.1, 0.42, 3, "0.1 0.2 0.3 0.4"},
 		{0, 5e6, 2, "0 2e6 4e6"},
 		{0, 3e-7, 3, "0 1e−7 2e−7 3e−7"},
+		{-4, 4, 2, "−4 −2 0 2 4"}, // in steps of 5 there would be one
 	} {
 		var labels []string
 		for _, tick := range linearTicks(c.lo, c.hi, c.n) {
@@ -201,11 +210,33 @@ func TestTicks(t *testing.T) {
 			t.Errorf("linear ticks from %v to %v: %s, want %s", c.lo, c.hi, got, c.want)
 		}
 	}
+	for _, c := range []struct {
+		lo, hi float64
+		n      int
+		want   string
+	}{
+		{0.01, 1000, 6, "0.01 0.1 1 10 100 1,000"},
+		{1e-12, 1e12, 6, "1e−12 1e−8 0.0001 1 10,000 1e8 1e12"},
+		{0.03, 5, 6, "0.03 0.1 0.3 1 3"},
+		{5, 60, 6, "5 10 20 50"},
+		{0.9, 1.2, 6, "0.9 1.0 1.1 1.2"},
+		{2.1, 4.9, 6, "2.5 3.0 3.5 4.0 4.5"},
+	} {
+		var labels []string
+		for _, tick := range logTicks(c.lo, c.hi, c.n) {
+			if !tick.IsMinor() {
+				labels = append(labels, tick.Label)
+			}
+		}
+		if got := strings.Join(labels, " "); got != c.want {
+			t.Errorf("logarithmic ticks from %v to %v: %s, want %s", c.lo, c.hi, got, c.want)
+		}
+	}
 	var labels []string
-	for _, tick := range logTicks(0.01, 1000) {
+	for _, tick := range ticksAt([]float64{1, 2, 1000, 1100, 10_000}, 1, 10_000, 200) {
 		labels = append(labels, tick.Label)
 	}
-	if got := strings.Join(labels, " "); got != "0.01 0.1 1 10 100 1,000" {
-		t.Errorf("logarithmic ticks: %s", got)
+	if got := strings.Join(labels, "|"); got != "1|2|1,000||10,000" {
+		t.Errorf("ticks at values: %s", got)
 	}
 }

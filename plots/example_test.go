@@ -9,6 +9,31 @@ import (
 	"github.com/scorekit/lab/plots"
 )
 
+// The error of a mean falls as the root of the number of draws.
+func ExamplePowerLaw() {
+	measured := plots.Line{
+		Name: "mean of n draws",
+		X:    []float64{100, 400, 1600, 6400},
+		Y:    []float64{0.102, 0.049, 0.0252, 0.0124},
+	}
+	fit, err := plots.FitPower(measured)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("slope %.3f, standard error %.3f\n", fit.Exponent, fit.StandardError)
+
+	figure, err := plots.PowerLaw{XLabel: "n", YLabel: "error", Lines: []plots.Line{measured}, Expected: -0.5}.Figure()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(figure.Alt)
+	// Output:
+	// slope -0.504, standard error 0.006
+	// Power law: error against n.
+}
+
 // The score of a standard normal distribution, s(x) = −x, over its density.
 func Example() {
 	points, lattice, err := plots.Grid(-3, 3, -3, 3, 20, 20)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"html"
+	"image"
 	"image/png"
 	"math"
 	"os"
@@ -94,13 +95,18 @@ func (f *Figure) PNG() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	canvas := vgimg.NewWith(vgimg.UseWH(page.width, page.height), vgimg.UseDPI(dotsPerIn))
-	page.draw(draw.New(canvas))
 	var out bytes.Buffer
-	if err := png.Encode(&out, canvas.Image()); err != nil {
+	if err := png.Encode(&out, page.image(dotsPerIn)); err != nil {
 		return nil, fmt.Errorf("plots: PNG: %w", err)
 	}
 	return out.Bytes(), nil
+}
+
+// image draws the page with so many dots to an inch.
+func (p *page) image(dots int) image.Image {
+	canvas := vgimg.NewWith(vgimg.UseWH(p.width, p.height), vgimg.UseDPI(dots))
+	p.draw(draw.New(canvas))
+	return canvas.Image()
 }
 
 // SVG encodes the figure as an SVG document, its text as text, its density maps and image grids as embedded pictures.

@@ -3,6 +3,7 @@ package plots
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/gomlx/gomlx/pkg/core/tensors"
 	"gonum.org/v1/plot/vg"
@@ -16,26 +17,68 @@ type Frame struct {
 	State *tensors.Tensor
 }
 
-// PointStrip draws moments of a sampling run in the plane as a row of scatter plots that share one window.
+// PointStrip draws moments of a sampling run in the plane as a row of scatter plots that share one window. Two strips,
+// such as a process and its reverse, stand under one another with [Panels].
 type PointStrip struct {
+	// Title heads the strip.
+	Title string
 	// Frames hold points, [n, 2].
 	Frames []Frame
 	// Window is the part of the plane shown; the zero value shows every point of every frame. A legend counts those
 	// outside.
 	Window Window
+	// Densities are exact densities, drawn as contour lines: none, one for all frames, or one for each.
+	Densities []Density
 }
 
 // Figure draws the strip. It returns an error for no frame, a state not of shape [n, 2], one that is empty or not
-// finite, and a window without area or with no point of a frame inside.
+// finite, a window without area or with no point of a frame inside, and densities that are neither one nor as many as
+// the frames or cannot be read.
 func (s PointStrip) Figure() (*Figure, error) {
-	f, err := s.figure()
+	panels, err := s.panels()
 	if err != nil {
 		return nil, fmt.Errorf("plots: point strip: %w", err)
 	}
-	return f, nil
+	for i, p := range panels {
+		p.height = smallBody
+		p.axes.X.Label.Text, p.axes.Y.Label.Text = "", ""
+		p.hideY = i > 0
+	}
+	panels[0].banner, panels[0].span = s.Title, len(panels)
+	if len(s.Densities) > 0 {
+		panels[0].keys = append(panels[0].keys, exactKey)
+	}
+	return &Figure{panels: panels, columns: len(panels), Alt: headed("Sampling run: points at "+titles(s.Frames), s.Title)}, nil
 }
 
-func (s PointStrip) figure() (*Figure, error) {
+// Animation shows the frames one after another, larger than the strip does. It returns the errors of Figure.
+func (s PointStrip) Animation() (Animation, error) {
+	panels, err := s.panels()
+	if err != nil {
+		return Animation{}, fmt.Errorf("plots: point strip: %w", err)
+	}
+	var out Animation
+	for i, p := range panels {
+		p.banner, p.span = s.Title, 1
+		if len(s.Densities) > 0 {
+			p.keys = append(p.keys, exactKey)
+		}
+		out.Frames = append(out.Frames, &Figure{panels: []*panel{p}, columns: 1, Alt: headed("Sampling run: points at "+s.Frames[i].Title, s.Title)})
+	}
+	return out, nil
+}
+
+var exactKey = key{"exact density", thumbWidth, lineSample(outlineStyle)}
+
+func headed(what, title string) string {
+	if title != "" {
+		return title + ". " + what + "."
+	}
+	return what + "."
+}
+
+// panels returns one panel for each frame, of a window's full size.
+func (s PointStrip) panels() ([]*panel, error) {
 	if len(s.Frames) == 0 {
 		return nil, errors.New("no frames")
 	}
@@ -46,26 +89,41 @@ func (s PointStrip) figure() (*Figure, error) {
 			return nil, err
 		}
 	}
+	if n := len(s.Densities); n > 1 && n != len(sets) {
+		return nil, fmt.Errorf("%d densities for %d frames: must be none, one, or as many", n, len(sets))
+	}
+	under := make([]*mapped, len(s.Densities))
+	for i, d := range s.Densities {
+		var err error
+		if under[i], err = d.read(); err != nil {
+			return nil, fmt.Errorf("density %d: %w", i, err)
+		}
+	}
 	window, err := windowOf(s.Window, sets)
 	if err != nil {
 		return nil, err
 	}
-	out := &Figure{columns: len(sets), Alt: "Sampling run: points at " + titles(s.Frames) + "."}
+	var out []*panel
+	left := make([]int, len(sets)) // points outside
 	for i, set := range sets {
 		p := planePanel(s.Frames[i].Title, window)
-		p.height = smallBody
 		points, outside := cut([][][]float64{set}, window)
 		if outside[0] == len(set) {
 			return nil, fmt.Errorf("frame %d (%s): no point inside the window %v", i, s.Frames[i].Title, window)
 		}
-		if outside[0] > 0 {
-			p.keys = []key{{number(float64(outside[0]), 0) + " outside", 6, dotSample(series[0])}}
-		}
+		left[i] = outside[0]
 		points.radius *= 0.7
-		p.axes.Add(points, frame{colour: soft})
-		p.axes.X.Label.Text, p.axes.Y.Label.Text = "", ""
-		p.hideY = i > 0
-		out.panels = append(out.panels, p)
+		p.axes.Add(points)
+		if len(under) > 0 { // over the points, which would hide it
+			p.axes.Add(under[min(i, len(under)-1)].outline())
+		}
+		p.axes.Add(frame{colour: soft})
+		out = append(out, p)
+	}
+	if slices.Max(left) > 0 { // in all frames or in none, which keeps them alike
+		for i, p := range out {
+			p.keys = []key{{number(float64(left[i]), 0) + " outside", 6, dotSample(series[0])}}
+		}
 	}
 	return out, nil
 }
@@ -123,6 +181,24 @@ func (s ImageStrip) figure() (*Figure, error) {
 		p.heads = heads
 	}
 	return &Figure{panels: []*panel{p}, columns: 1, Alt: "Sampling run: images at " + titles(s.Frames) + "."}, nil
+}
+
+// Animation shows the frames one after another, each a grid of all chains. It returns the errors of Figure.
+func (s ImageStrip) Animation() (Animation, error) {
+	if _, err := s.Figure(); err != nil {
+		return Animation{}, err
+	}
+	var out Animation
+	for _, frame := range s.Frames {
+		f, err := ImageGrid{Title: frame.Title, Images: frame.State, Pixels: s.Pixels}.Figure()
+		if err != nil {
+			return Animation{}, err
+		}
+		f.panels[0].banner, f.panels[0].span = s.Title, 1
+		f.Alt = headed("Sampling run: images at "+frame.Title, s.Title)
+		out.Frames = append(out.Frames, f)
+	}
+	return out, nil
 }
 
 func titles(frames []Frame) string {

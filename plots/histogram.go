@@ -24,6 +24,9 @@ type Histogram struct {
 	// Bins is their number. 0 takes it from the rule of Freedman and Diaconis (1981), width 2·IQR/n^⅓, between 10 and
 	// 100.
 	Bins int
+	// Min and Max are the range shown, of bars and curves; both 0 show all. Values outside count in the density but have no
+	// bar; the legend says how many they are.
+	Min, Max float64
 	// Curves are drawn over the bars.
 	Curves []Curve
 	// Label names the horizontal axis: "x" unless it says otherwise.
@@ -39,7 +42,7 @@ type Curve struct {
 }
 
 // Figure draws bars and curves. It returns an error for values that are empty, not of one column or not finite, a
-// negative number of bins, and a curve without a name, with fewer than 2 points, with X not increasing, or with X and Y
+// negative number of bins, a range without area or values, and a curve without a name, with fewer than 2 points, with X not increasing, or with X and Y
 // of different lengths.
 func (h Histogram) Figure() (*Figure, error) {
 	f, err := h.figure()
@@ -58,9 +61,24 @@ func (h Histogram) figure() (*Figure, error) {
 		return nil, fmt.Errorf("%d bins: must be 0 or more", h.Bins)
 	}
 	slices.Sort(values)
-	b, err := binned(values, h.Bins)
+	lo, hi := h.Min, h.Max
+	ranged := lo != 0 || hi != 0
+	if ranged && (!(lo < hi) || math.IsInf(hi-lo, 0) || tooNarrow(lo, hi)) {
+		return nil, fmt.Errorf("range %v to %v: must be finite, the lower end below the upper", lo, hi)
+	}
+	inside := values
+	if ranged {
+		inside = slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return v < lo || v > hi })
+		if len(inside) == 0 {
+			return nil, fmt.Errorf("range %v to %v: no value inside", lo, hi)
+		}
+	}
+	b, err := binned(inside, h.Bins)
 	if err != nil {
 		return nil, err
+	}
+	if ranged {
+		b = fixedBins(values, lo, hi, len(b.density))
 	}
 	name, label := h.Name, h.Label
 	if name == "" {
@@ -68,6 +86,9 @@ func (h Histogram) figure() (*Figure, error) {
 	}
 	if label == "" {
 		label = "x"
+	}
+	if out := len(values) - len(inside); out > 0 {
+		name += fmt.Sprintf(", %s of %s outside", number(float64(out), 0), number(float64(len(values)), 0))
 	}
 	p := curvePanel(h.Title, label, "density")
 	p.axes.Add(grid(), b)
@@ -77,11 +98,14 @@ func (h Histogram) figure() (*Figure, error) {
 		if err != nil {
 			return nil, fmt.Errorf("curve %d (%s): %w", i, c.Name, err)
 		}
-		line.Color = series[(i+1)%len(series)]
+		line.LineStyle = curveStyle(i+1, i)
 		p.axes.Add(line)
 		p.keys = append(p.keys, key{c.Name, thumbWidth, lineSample(line.LineStyle)})
 	}
 	p.axes.Add(frame{colour: soft, open: true})
+	if ranged {
+		p.axes.X.Min, p.axes.X.Max = lo, hi
+	}
 	p.axes.Y.Min = 0
 	p.axes.Y.Max *= 1.06
 	if math.IsInf(p.axes.X.Max-p.axes.X.Min, 0) || math.IsInf(p.axes.Y.Max, 0) {

@@ -9,6 +9,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/tensors"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 )
 
 // ImageGrid draws grey images in rows, the first at the top left, then along each row, with thin gaps. Pixels stay
@@ -21,6 +22,8 @@ type ImageGrid struct {
 	Columns int
 	// Rows is the largest number of rows: images beyond them are left out. 0 draws all.
 	Rows int
+	// Labels stand under the images, one for each. nil: none.
+	Labels []string
 	Pixels
 }
 
@@ -56,6 +59,9 @@ func (g ImageGrid) figure() (*Figure, error) {
 		return nil, err
 	}
 	n := len(images.grey)
+	if g.Labels != nil && len(g.Labels) != n {
+		return nil, fmt.Errorf("%d labels for %d images: must be as many", len(g.Labels), n)
+	}
 	columns := g.Columns
 	if columns == 0 {
 		columns = int(math.Ceil(math.Sqrt(float64(n))))
@@ -65,8 +71,15 @@ func (g ImageGrid) figure() (*Figure, error) {
 		n = g.Rows * columns
 		images.grey = images.grey[:n]
 	}
-	t := tiles{images, columns, (n + columns - 1) / columns}
-	return single(t.panel(g.Title, 0), fmt.Sprintf("Grid of %d images", n)), nil
+	t := tiles{pictures: images, columns: columns, rows: (n + columns - 1) / columns}
+	widest := vg.Length(0) // labels wider than their images would run into each other
+	if g.Labels != nil {
+		t.labels, t.gap = g.Labels[:n], paper
+		for _, label := range t.labels {
+			widest = max(widest, textStyle(tickSize, ink).Width(label)+textGap)
+		}
+	}
+	return single(t.panel(g.Title, widest), fmt.Sprintf("Grid of %d images", n)), nil
 }
 
 // pictures are images as bytes, row after row from the top.
@@ -130,7 +143,12 @@ func (p Pixels) read(what string, t *tensors.Tensor) (pictures, error) {
 type tiles struct {
 	pictures
 	columns, rows int
+	labels        []string // under the images, where there are any
+	natural, tall int      // dots of the natural height, and of that of an image
 }
+
+// labelDots is the height of a label under an image.
+const labelDots = 30
 
 // panel returns a panel without axes whose natural size gives every image pixel a whole number of dots. Images are at
 // least as wide as given, so that texts above them have room.
@@ -144,16 +162,23 @@ func (t tiles) panel(title string, least vg.Length) *panel {
 	scale = max(scale, int(math.Ceil(float64(least/dot)/float64(t.width))))
 	scale = max(1, min(scale, (room-gaps)/width))
 	w, h := scale*width+gaps, scale*height+imageGap*(t.rows-1)
+	if t.labels != nil {
+		h += labelDots * t.rows
+	}
+	t.natural, t.tall = h, scale*t.height
 
 	axes := plot.New()
 	axes.BackgroundColor = nil
 	axes.X.Padding, axes.Y.Padding = 0, 0
 	axes.HideAxes()
 	axes.Add(raster(t.raster))
+	if t.labels != nil {
+		axes.Add(captions{t})
+	}
 	if t.gap != paper {
 		axes.Add(frame{colour: t.gap})
 	}
-	return &panel{title: title, axes: axes, bare: true, aspect: float64(w) / float64(h), height: dot * vg.Length(h)}
+	return &panel{title: title, axes: axes, bare: true, aspect: float64(w) / float64(h), height: dot * vg.Length(h), within: t.labels}
 }
 
 // raster draws the images. Where the body is too small for a dot a pixel, a dot is the mean of the pixels under it.
@@ -163,7 +188,7 @@ func (t tiles) raster(width, height int) *image.NRGBA {
 		img.Pix[i] = 0xff
 	}
 	columns := spans(width, t.columns)
-	rows := spans(height, t.rows)
+	rows := t.rowSpans(height)
 	for y := range height {
 		for x := range width {
 			img.SetNRGBA(x, y, t.gap)
@@ -194,6 +219,35 @@ func (t tiles) raster(width, height int) *image.NRGBA {
 		}
 	}
 	return img
+}
+
+// rowSpans divides a height among the rows, each with its labels under it.
+func (t tiles) rowSpans(height int) [][2]int {
+	if t.labels == nil {
+		return spans(height, t.rows)
+	}
+	scale := float64(height) / float64(t.natural) // labels keep their share of the height when the picture is scaled
+	pitch := t.tall + labelDots + imageGap
+	out := make([][2]int, t.rows)
+	for r := range out {
+		out[r] = [2]int{int(math.Round(float64(r*pitch) * scale)), int(math.Round(float64(r*pitch+t.tall) * scale))}
+	}
+	return out
+}
+
+// captions are the labels of images, on the body of their panel.
+type captions struct{ tiles }
+
+// Plot writes the labels, smaller where the picture is scaled down.
+func (k captions) Plot(c draw.Canvas, _ *plot.Plot) {
+	columns := spans(int(math.Round(float64(c.Size().X/dot))), k.columns)
+	rows := k.rowSpans(int(math.Round(float64(c.Size().Y / dot))))
+	s := textStyle(min(tickSize, 0.75*labelDots*c.Size().Y/vg.Length(k.natural)), ink)
+	s.XAlign, s.YAlign = draw.XCenter, draw.YTop
+	for i, label := range k.labels {
+		column, row := columns[i%k.columns], rows[i/k.columns]
+		c.FillText(s, vg.Point{X: c.Min.X + dot*vg.Length(column[0]+column[1])/2, Y: c.Max.Y - dot*vg.Length(row[1]) - 1}, label)
+	}
 }
 
 // spans divides dots among n tiles with gaps between them.

@@ -15,6 +15,13 @@ type page struct {
 	panels        []*panel
 	bodies        []vg.Rectangle // of each panel: the rectangle between its axes
 	tops          []vg.Length    // of each panel: the upper end of its row's titles
+	banners       []banner
+}
+
+// banner is a title over several panels, centred on a point of its base line.
+type banner struct {
+	text string
+	at   vg.Point
 }
 
 // margins is the room that a panel's texts take around its body.
@@ -43,6 +50,12 @@ func (f *Figure) layout() (*page, error) {
 	h := natural
 	cols, lines := make([]margins, f.columns), make([]margins, rows)
 	widest := make([]float64, f.columns)
+	heads := make([]vg.Length, rows) // height of each row's banners
+	for i, p := range f.panels {
+		if p.banner != "" {
+			heads[i/f.columns] = textGap + lineHeight(titleSize)
+		}
+	}
 	for range 6 {
 		clear(cols)
 		clear(lines)
@@ -92,13 +105,45 @@ func (f *Figure) layout() (*page, error) {
 				out.tops[i] = y + h + lines[r].top
 			}
 		}
-		below = y + h + lines[r].top
+		below = y + h + lines[r].top + heads[r]
 		if r > 0 {
 			below += panelGap
 		}
 	}
 	out.height = toPixel(below + pageMargin)
-	return out, nil
+	return out, out.head(f)
+}
+
+// head puts the banners over their panels, and widens the page where one is wider.
+func (p *page) head(f *Figure) error {
+	var shift vg.Length
+	width := p.width
+	for i, q := range p.panels {
+		if q.banner == "" {
+			continue
+		}
+		last := min(i+q.span, (i/f.columns+1)*f.columns, len(p.panels)) - 1
+		at := vg.Point{X: (p.bodies[i].Min.X + p.bodies[last].Max.X) / 2, Y: p.tops[i] + textGap + 0.25*titleSize}
+		half := titleStyle().Width(q.banner) / 2
+		shift = max(shift, pageMargin+half-at.X)
+		width = max(width, at.X+half+pageMargin)
+		p.banners = append(p.banners, banner{q.banner, at})
+	}
+	shift = snap(max(shift, 0))
+	if width += shift; width > p.width {
+		if f.Width > 0 || width > greatest {
+			return fmt.Errorf("plots: figure: its title leaves no room: %.3g cm wide", width/centimetre)
+		}
+		p.width = toPixel(width)
+	}
+	for i := range p.bodies {
+		p.bodies[i].Min.X += shift
+		p.bodies[i].Max.X += shift
+	}
+	for i := range p.banners {
+		p.banners[i].at.X += shift
+	}
+	return nil
 }
 
 // snap moves a length to a whole dot, so that frames and pictures are sharp.
@@ -112,5 +157,8 @@ func (p *page) draw(c draw.Canvas) {
 	c.Fill(c.Rectangle.Path())
 	for i, q := range p.panels {
 		q.draw(c, p.bodies[i], p.tops[i])
+	}
+	for _, b := range p.banners {
+		c.FillText(titleStyle(), b.at, b.text)
 	}
 }

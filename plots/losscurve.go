@@ -154,8 +154,8 @@ func (l LossCurve) figure() (*Figure, error) {
 		return nil, fmt.Errorf("losses from %v to %v: too far apart to draw", y.Min, y.Max)
 	}
 	if l.Log {
-		y.Scale = plot.LogScale{}
-		p.log = true
+		p.logY = true
+		p.scale()
 		room := math.Pow(max(y.Max/y.Min, 1.01), 0.05)
 		y.Min, y.Max = y.Min/room, y.Max*room
 	} else {

@@ -8,20 +8,35 @@ import (
 // sequential is the palette of density maps: 256 colours from paper white to a mid blue, at equal steps of perceived
 // colour. Its lightness falls steadily, so it reads the same with any colour vision and in grey; it stays light enough
 // for near-black arrows on top.
-var sequential = func() (p [256]color.NRGBA) {
-	for i := range p {
-		t := float64(i) / 255
-		p[i] = okLab(1-0.45*t, -0.035*t, -0.125*t)
+var sequential = ramp([3]float64{1, 0, 0}, [3]float64{0.55, -0.035, -0.125})
+
+// heat is the palette of lines and arrows by magnitude: from a light orange to a dark plum, all of it visible on white
+// paper, its lightness falling steadily.
+var heat = ramp([3]float64{0.83, 0.04, 0.13}, [3]float64{0.28, 0.09, -0.03})
+
+// diverging is the palette of numbers of both signs: vermilion below zero, white at zero, blue above. In grey its two
+// halves look alike, so what is drawn with it has its numbers written on it where there is room.
+var diverging = func() (p [256]color.NRGBA) {
+	below := ramp([3]float64{0.62, 0.13, 0.1}, [3]float64{1, 0, 0})
+	above := ramp([3]float64{1, 0, 0}, [3]float64{0.55, -0.035, -0.125})
+	for i := range 128 {
+		p[i], p[128+i] = below[2*i], above[2*i+1]
 	}
 	return p
 }()
 
-// shade returns the palette's colour for v on a scale from 0 to top.
-func shade(v, top float64) color.NRGBA {
-	if top <= 0 {
-		return sequential[0]
+// ramp returns colours on a straight line between two OKLab coordinates.
+func ramp(from, to [3]float64) (p [256]color.NRGBA) {
+	for i := range p {
+		t := float64(i) / 255
+		p[i] = okLab(from[0]+t*(to[0]-from[0]), from[1]+t*(to[1]-from[1]), from[2]+t*(to[2]-from[2]))
 	}
-	return sequential[int(math.Round(255*min(max(v/top, 0), 1)))]
+	return p
+}
+
+// pick returns the palette's colour for a share of its range, 0 to 1.
+func pick(p *[256]color.NRGBA, share float64) color.NRGBA {
+	return p[int(math.Round(255*min(max(share, 0), 1)))]
 }
 
 // okLab returns the sRGB colour of OKLab coordinates (B. Ottosson, "A perceptual color space for image processing",

@@ -90,6 +90,24 @@ func TestSequentialIsUniform(t *testing.T) {
 	if most > 1.6*least {
 		t.Errorf("steps between %.2f and %.2f", least, most)
 	}
+	// Arrows by magnitude: steadily darker, and the lightest still stands out from white.
+	white := lab([3]float64{1, 1, 1})
+	if d := distance(lab(linear(heat[0])), white); d < 35 {
+		t.Errorf("the lightest arrow: distance %.1f from white", d)
+	}
+	for i := 15; i < 256; i += 15 {
+		if now, before := lab(linear(heat[i])), lab(linear(heat[i-15])); now[0] > before[0]-1 {
+			t.Errorf("lightness %.1f after %.1f at colour %d", now[0], before[0], i)
+		}
+	}
+	// Both signs: white in the middle, alike in strength at the ends, and far apart under deuteranopia.
+	if d := distance(lab(linear(diverging[127])), white); d > 3 {
+		t.Errorf("zero: distance %.1f from white", d)
+	}
+	below, above := lab(linear(diverging[0])), lab(linear(diverging[255]))
+	if d := distance(lab(deutan(linear(diverging[0]))), lab(deutan(linear(diverging[255])))); d < 60 || math.Abs(below[0]-above[0]) > 12 {
+		t.Errorf("ends: distance %.1f under deuteranopia, lightness %.1f and %.1f", d, below[0], above[0])
+	}
 	// Near-black arrows keep a contrast of 3 to 1 (WCAG 2.1, 1.4.11) on the darkest colour.
 	luminance := func(c color.NRGBA) float64 {
 		v := linear(c)

@@ -5,6 +5,8 @@ import (
 	"image"
 	"image/color"
 	"math"
+	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -14,13 +16,22 @@ import (
 // panel is one set of axes, or one picture without, and the texts around it.
 type panel struct {
 	title  string
+	banner string     // heads this panel and the ones after it
+	span   int        // how many panels the banner heads, this one included
 	keys   []key      // the legend, above the body
 	heads  []string   // titles of equal columns, above the body
 	bar    *colourBar // right of the body
 	axes   *plot.Plot // what the body holds
+	within []string   // texts in the body, beside numbers
 	bare   bool       // no ticks at all
 	hideY  bool       // no ticks at the left
-	log    bool       // the vertical axis is logarithmic
+	logX   bool       // the horizontal axis is logarithmic
+	logY   bool       // the vertical axis is
+	labelX string     // label of a logarithmic horizontal axis
+	labelY string     // that of a vertical one
+	onlyX  []float64  // the ticks of a logarithmic horizontal axis, where they are given
+	namesX []string   // stand at 0, 1, … under the horizontal axis, in place of numbers
+	namesY []string   // the same at the vertical axis
 	aspect float64    // width of the body over its height
 	height vg.Length  // height of the body, where nothing else decides it
 }
@@ -64,6 +75,12 @@ func (p *panel) measure(width, height vg.Length) margins {
 	}
 	if p.bar != nil {
 		m.right += p.bar.width(height)
+	}
+	if p.labelX != "" {
+		m.bottom += axisLabel
+	}
+	if p.labelY != "" {
+		m.left += axisLabel
 	}
 	rows := p.keyRows(width)
 	for _, row := range rows {
@@ -109,17 +126,73 @@ func (p *panel) setTicks(size vg.Point) {
 	if p.bare {
 		return
 	}
+	names := p.fitNames(size.X)
 	n := func(l, each vg.Length) int { return min(max(int(l/each), 2), 6) }
-	p.axes.X.Tick.Marker = plot.TickerFunc(func(lo, hi float64) []plot.Tick { return linearTicks(lo, hi, n(size.X, 42)) })
+	p.axes.X.Tick.Marker = plot.TickerFunc(func(lo, hi float64) []plot.Tick {
+		switch {
+		case p.namesX != nil:
+			return names
+		case p.onlyX != nil:
+			return ticksAt(p.onlyX, lo, hi, size.X)
+		case p.logX:
+			return logTicks(lo, hi, n(size.X, 36))
+		}
+		return linearTicks(lo, hi, n(size.X, 42))
+	})
 	p.axes.Y.Tick.Marker = plot.TickerFunc(func(lo, hi float64) []plot.Tick {
 		switch {
 		case p.hideY:
 			return nil
-		case p.log:
-			return logTicks(lo, hi)
+		case p.namesY != nil:
+			return namedTicks(p.namesY)
+		case p.logY:
+			return logTicks(lo, hi, n(size.Y, 28))
 		}
 		return linearTicks(lo, hi, n(size.Y, 36))
 	})
+}
+
+// fitNames returns the ticks of the names under the axis. Names that are wider than their places are broken into lines
+// or, where a word is too wide, all of them are turned.
+func (p *panel) fitNames(width vg.Length) []plot.Tick {
+	ticks := namedTicks(p.namesX)
+	if len(ticks) == 0 {
+		return nil
+	}
+	gap := p.axes.X.Max - p.axes.X.Min
+	for i := 1; i < len(ticks); i++ {
+		gap = min(gap, ticks[i].Value-ticks[i-1].Value)
+	}
+	place := width*vg.Length(gap/(p.axes.X.Max-p.axes.X.Min)) - textGap
+	label := &p.axes.X.Tick.Label
+	label.Rotation, label.XAlign, label.YAlign = 0, draw.XCenter, draw.YTop
+	broken := slices.Clone(ticks)
+	for i, tick := range ticks {
+		text, fits := lines(tick.Label, place)
+		if !fits {
+			label.Rotation, label.XAlign, label.YAlign = math.Pi/5, draw.XRight, draw.YTop
+			return ticks
+		}
+		broken[i].Label = text
+	}
+	return broken
+}
+
+// lines breaks a text between words so that no line is wider than given, and says whether it could.
+func lines(text string, width vg.Length) (string, bool) {
+	s := textStyle(tickSize, soft)
+	var out []string
+	for _, word := range strings.Fields(text) {
+		if s.Width(word) > width {
+			return text, false
+		}
+		if n := len(out); n > 0 && s.Width(out[n-1]+" "+word) <= width {
+			out[n-1] += " " + word
+		} else {
+			out = append(out, word)
+		}
+	}
+	return strings.Join(out, "\n"), true
 }
 
 // draw puts the panel on the canvas, its title right under top.
@@ -129,6 +202,7 @@ func (p *panel) draw(c draw.Canvas, body vg.Rectangle, top vg.Length) {
 	if p.bar != nil {
 		p.bar.draw(c, outer.Max.X, body)
 	}
+	p.drawLabels(c, outer, body)
 	y := outer.Max.Y
 	if len(p.heads) > 0 {
 		s := textStyle(labelSize, ink)
@@ -159,9 +233,37 @@ func (p *panel) draw(c draw.Canvas, body vg.Rectangle, top vg.Length) {
 	}
 }
 
+// axisLabel is the room of a label beside an axis.
+const axisLabel = labelSize + 4
+
+// scale makes the axes logarithmic that are to be. Their labels are then drawn by the panel: gonum/plot reserves room for
+// a label as if it stood at the arithmetic middle, which on a logarithmic axis is near its end.
+func (p *panel) scale() {
+	if p.logX {
+		p.axes.X.Scale = plot.LogScale{}
+		p.labelX, p.axes.X.Label.Text = p.axes.X.Label.Text, ""
+	}
+	if p.logY {
+		p.axes.Y.Scale = plot.LogScale{}
+		p.labelY, p.axes.Y.Label.Text = p.axes.Y.Label.Text, ""
+	}
+}
+
+func (p *panel) drawLabels(c draw.Canvas, outer, body vg.Rectangle) {
+	s := textStyle(labelSize, ink)
+	s.XAlign = draw.XCenter
+	middle := body.Min.Add(body.Max).Scale(0.5)
+	s.YAlign = draw.YTop
+	c.FillText(s, vg.Point{X: middle.X, Y: outer.Min.Y - 2}, p.labelX)
+	s.Rotation = math.Pi / 2
+	s.YAlign = draw.YBottom
+	c.FillText(s, vg.Point{X: outer.Min.X - 2, Y: middle.Y}, p.labelY)
+}
+
 // checkText returns an error for a letter that the typeface would show as an empty box.
 func (p *panel) checkText() error {
-	texts := append([]string{p.title, p.axes.X.Label.Text, p.axes.Y.Label.Text}, p.heads...)
+	texts := append([]string{p.title, p.banner, p.axes.X.Label.Text, p.axes.Y.Label.Text, p.labelX, p.labelY}, p.heads...)
+	texts = append(append(append(texts, p.namesX...), p.namesY...), p.within...)
 	for _, k := range p.keys {
 		texts = append(texts, k.name)
 	}

@@ -356,6 +356,22 @@ func TestHistogramHasAreaOne(t *testing.T) {
 	must(t, Histogram{Values: tensors.FromFlatDataAndDimensions(values, 4000, 1)})
 }
 
+func TestHistogramRange(t *testing.T) {
+	f := must(t, Histogram{Values: column1(0.25, 0.25, 0.75, 50), Min: 0, Max: 1, Bins: 2})
+	img, body := render(t, f, nil)
+	// A bar of half the values on half a unit, density 1, beside one of a quarter, density ½; the axis ends at 1.06.
+	for bin, want := range []float64{1 / 1.06, 0.5 / 1.06} {
+		column := body.Min.X + body.Dx()*(2*bin+1)/4
+		bar, _ := extent(img, image.Rect(column, body.Min.Y, column+1, body.Max.Y-2), near(barColour))
+		if got := float64(body.Max.Y-bar.Min.Y) / float64(body.Dy()); math.Abs(got-want) > 0.01 {
+			t.Errorf("bin %d: %.3f of the height, want %.3f", bin, got, want)
+		}
+	}
+	if p := f.panels[0]; p.keys[0].name != "samples, 1 of 4 outside" || math.Abs(p.axes.Y.Max-1.06) > 1e-9 {
+		t.Errorf("legend %q, axis to %v", p.keys[0].name, p.axes.Y.Max)
+	}
+}
+
 func TestLossCurveFallsToTheRight(t *testing.T) {
 	for _, log := range []bool{false, true} {
 		img, body := render(t, must(t, LossCurve{Runs: []Run{{Loss: []float64{8, 1, 0.1}, Steps: []int{10, 20, 30}}}, Log: log}), nil)

@@ -19,6 +19,8 @@ type Scatter struct {
 	Sets  []PointSet
 	// Window is the part of the plane shown; the zero value shows all points. The legend counts those outside.
 	Window Window
+	// Density is an exact density, drawn as contour lines where its Log is set.
+	Density Density
 }
 
 // PointSet is a named set of points.
@@ -59,7 +61,17 @@ func (s Scatter) figure() (*Figure, error) {
 	}
 	p := planePanel(s.Title, window)
 	cloud, outside := cut(sets, window)
-	p.axes.Add(grid(), cloud, frame{colour: soft})
+	p.axes.Add(grid(), cloud)
+	var outline []key
+	if s.Density.Log != nil {
+		exact, err := s.Density.read()
+		if err != nil {
+			return nil, err
+		}
+		p.axes.Add(exact.outline())
+		outline = []key{exact.key()}
+	}
+	p.axes.Add(frame{colour: soft})
 	names := make([]string, len(sets))
 	for i, set := range s.Sets {
 		if outside[i] == len(sets[i]) {
@@ -77,6 +89,7 @@ func (s Scatter) figure() (*Figure, error) {
 			p.keys = append(p.keys, key{label, 6, dotSample(series[i%len(series)])})
 		}
 	}
+	p.keys = append(p.keys, outline...)
 	return single(p, "Scatter plot", strings.Join(names, ", ")), nil
 }
 

@@ -3,6 +3,7 @@ package plots
 import (
 	"errors"
 	"fmt"
+	"image/color"
 	"math"
 	"slices"
 
@@ -17,6 +18,9 @@ import (
 // Each arrow is centred on its point and points along the score. Its length is proportional to ‖s(x)‖ up to the 75 %
 // quantile of all fields together; longer ones are cut to that length, which the legend states. So arrows compare
 // within a panel and between panels, and a few huge scores far from the data do not shrink the rest to dots.
+//
+// With Magnitude all arrows are equally long and their colours tell ‖s(x)‖, explained by a colour bar that ends at the
+// 95 % quantile; the density is then drawn as contour lines, so that only one thing has colours.
 type ScoreField struct {
 	// Lattice is where the scores were evaluated. About 20 × 20 cells make legible arrows.
 	Lattice Lattice
@@ -24,6 +28,8 @@ type ScoreField struct {
 	Fields []Field
 	// Density is drawn under the arrows of every panel, where its Log is set. Its window must be that of Lattice.
 	Density Density
+	// Magnitude tells the size of a score by colour in place of length.
+	Magnitude bool
 }
 
 // Field is a score at the points of a lattice.
@@ -77,7 +83,11 @@ func (s ScoreField) figure() (*Figure, error) {
 		fields[i] = v
 	}
 	slices.Sort(sizes)
-	longest := sizes[int(0.75*float64(len(sizes)-1)+0.5)]
+	share := 0.75
+	if s.Magnitude {
+		share = 0.95
+	}
+	longest := sizes[int(share*float64(len(sizes)-1)+0.5)]
 	greatest := sizes[len(sizes)-1]
 	if longest == 0 {
 		longest = greatest
@@ -90,19 +100,38 @@ func (s ScoreField) figure() (*Figure, error) {
 		caption += " or more"
 	}
 
+	bar := &colourBar{top: longest, label: "‖s(x)‖", palette: &heat}
+	if greatest > longest {
+		bar.label += ", the darkest: " + short(longest) + " or more"
+	}
+
 	f := &Figure{columns: len(fields), Alt: "Score field"}
 	for i, v := range fields {
 		p := planePanel(s.Fields[i].Title, s.Lattice.Window)
-		if under != nil {
+		last := i == len(fields)-1
+		field := arrows{lattice: s.Lattice, score: v, longest: longest}
+		switch {
+		case s.Magnitude && greatest > 0:
+			field.bar = bar
+			if last {
+				p.bar = bar
+			}
+			if under != nil {
+				p.axes.Add(under.outline())
+				if i == 0 {
+					p.keys = append(p.keys, under.key())
+				}
+			}
+		case under != nil:
 			p.axes.Add(raster(under.raster))
-			if i == len(fields)-1 {
+			if last {
 				p.bar = &under.bar
 			}
 		}
-		p.axes.Add(arrows{s.Lattice, v, longest}, frame{colour: soft})
-		if i == 0 {
+		p.axes.Add(field, frame{colour: soft})
+		if i == 0 && field.bar == nil {
 			p.keys = []key{{caption, thumbWidth, func(c *draw.Canvas) {
-				arrow(c, c.Center(), vg.Point{X: thumbWidth})
+				arrow(c, c.Center(), vg.Point{X: thumbWidth}, ink, 0.7)
 			}}}
 		}
 		f.panels = append(f.panels, p)
@@ -126,6 +155,7 @@ type arrows struct {
 	lattice Lattice
 	score   [][]float64
 	longest float64
+	bar     *colourBar // of equally long arrows coloured by their size
 }
 
 // Plot draws the arrows.
@@ -138,18 +168,22 @@ func (a arrows) Plot(c draw.Canvas, p *plot.Plot) {
 		at := vg.Point{X: x(px), Y: y(py)}
 		size := math.Hypot(s[0], s[1])
 		if size == 0 {
-			arrow(&c, at, vg.Point{})
+			arrow(&c, at, vg.Point{}, ink, 0.7)
 			continue
 		}
 		length := 0.95 * float64(cell) * min(size/a.longest, 1)
-		arrow(&c, at, vg.Point{X: vg.Length(s[0] / size * length), Y: vg.Length(s[1] / size * length)})
+		colour, width := ink, vg.Length(0.7)
+		if a.bar != nil {
+			length, colour, width = 0.85*float64(cell), a.bar.colour(size), 1.1
+		}
+		arrow(&c, at, vg.Point{X: vg.Length(s[0] / size * length), Y: vg.Length(s[1] / size * length)}, colour, width)
 	}
 }
 
 // arrow draws along and centred on a point; one too short to show its direction becomes a dot.
-func arrow(c *draw.Canvas, centre, along vg.Point) {
+func arrow(c *draw.Canvas, centre, along vg.Point, colour color.Color, width vg.Length) {
 	length := vg.Length(math.Hypot(float64(along.X), float64(along.Y)))
-	c.SetColor(ink)
+	c.SetColor(colour)
 	if length < 1 {
 		var p vg.Path
 		p.Arc(centre, 0.5, 0, 2*math.Pi)
@@ -162,7 +196,7 @@ func arrow(c *draw.Canvas, centre, along vg.Point) {
 	head := min(0.5*length, 4)
 	tip := centre.Add(along.Scale(0.5))
 	base := tip.Sub(unit.Scale(head))
-	c.SetLineStyle(draw.LineStyle{Color: ink, Width: 0.7})
+	c.SetLineStyle(draw.LineStyle{Color: colour, Width: width})
 	var shaft, point vg.Path
 	shaft.Move(centre.Sub(along.Scale(0.5)))
 	shaft.Line(base)

@@ -2,14 +2,24 @@ package plots
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
 )
 
-// linearTicks returns about n ticks at multiples of 1, 2 or 5 times a power of ten.
+// linearTicks returns about n ticks, at least 2, at multiples of 1, 2 or 5 times a power of ten.
 func linearTicks(lo, hi float64, n int) []plot.Tick {
+	ticks := roundTicks(lo, hi, n)
+	for more := n + 1; len(ticks) < 2 && more < n+4; more++ {
+		ticks = roundTicks(lo, hi, more)
+	}
+	return ticks
+}
+
+func roundTicks(lo, hi float64, n int) []plot.Tick {
 	raw := (hi - lo) / float64(n)
 	power := math.Pow(10, math.Floor(math.Log10(raw)))
 	multiple := 10.0
@@ -35,28 +45,63 @@ func linearTicks(lo, hi float64, n int) []plot.Tick {
 	return ticks
 }
 
-// logTicks labels powers of ten, and 2 and 5 times them where the range spans fewer than two.
-func logTicks(lo, hi float64) []plot.Tick {
+// logTicks labels powers of ten, or with fewer than three of them in the range also multiples between, about n of them,
+// and adds small ticks without a label. Within a factor of four or so it falls back on equal steps.
+func logTicks(lo, hi float64, n int) []plot.Tick {
 	decades := math.Log10(hi / lo)
-	multiples := []float64{1, 2, 5}
-	if decades >= 2 {
-		multiples = multiples[:1]
+	var multiples []int
+	switch {
+	case decades < 0.6:
+		return linearTicks(lo, hi, min(n, 4))
+	case decades < 1.4:
+		multiples = []int{1, 2, 5}
+	case decades < 3:
+		multiples = []int{1, 3}
+	default:
+		multiples = []int{1}
 	}
-	every := 1 + int(decades/7)
+	every := int(math.Ceil(decades / float64(max(n, 2))))
 	var ticks []plot.Tick
 	for e := int(math.Floor(math.Log10(lo))); e <= int(math.Ceil(math.Log10(hi))); e++ {
-		if e%every != 0 {
-			continue
-		}
-		for _, m := range multiples {
-			v := m * math.Pow10(e)
-			if v >= lo*(1-1e-9) && v <= hi*(1+1e-9) {
-				ticks = append(ticks, plot.Tick{Value: v, Label: number(v, max(0, -e))})
+		for m := 1; m < 10; m++ {
+			v := float64(m) * math.Pow10(e)
+			if v < lo*(1-1e-9) || v > hi*(1+1e-9) || m > 1 && decades > 8 {
+				continue
 			}
+			label := ""
+			if slices.Contains(multiples, m) && (e%every == 0 || len(multiples) > 1) {
+				label = number(v, max(0, -e))
+			}
+			ticks = append(ticks, plot.Tick{Value: v, Label: label})
 		}
 	}
-	if len(ticks) < 3 {
-		return linearTicks(lo, hi, 4)
+	return ticks
+}
+
+// namedTicks puts a name at each whole number from 0; an empty one has no tick.
+func namedTicks(names []string) (ticks []plot.Tick) {
+	for i, name := range names {
+		if name != "" {
+			ticks = append(ticks, plot.Tick{Value: float64(i), Label: name})
+		}
+	}
+	return ticks
+}
+
+// ticksAt puts a tick at each of the values of a logarithmic axis of the given length, and a label where there is room.
+func ticksAt(values []float64, lo, hi float64, length vg.Length) []plot.Tick {
+	ticks := make([]plot.Tick, len(values))
+	end := vg.Length(math.Inf(-1)) // of the last label
+	for i, v := range values {
+		label := short(v)
+		at := length * vg.Length(math.Log(v/lo)/math.Log(hi/lo))
+		half := textStyle(tickSize, soft).Width(label) / 2
+		if at-half < end+textGap {
+			label = ""
+		} else {
+			end = at + half
+		}
+		ticks[i] = plot.Tick{Value: v, Label: label}
 	}
 	return ticks
 }
@@ -88,10 +133,19 @@ func number(v float64, decimals int) string {
 	return s
 }
 
-// short writes v to three significant digits, for captions.
+// short writes v to three significant digits, without zeros at the end, for captions.
 func short(v float64) string {
 	if v == 0 {
 		return "0"
 	}
-	return number(v, max(0, 2-int(math.Floor(math.Log10(math.Abs(v))))))
+	mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(math.Abs(v), 'e', 2, 64), "e")
+	digits := len(strings.TrimRight(strings.TrimRight(mantissa, "0"), "."))
+	if digits > 1 {
+		digits-- // the point
+	}
+	power, err := strconv.Atoi(exponent)
+	if err != nil { // infinite: checked before anything is drawn
+		return number(v, 0)
+	}
+	return number(v, max(0, digits-1-power))
 }

@@ -41,6 +41,12 @@ func TestCellsEndWithTheirErrors(t *testing.T) {
 	if err := ended(t, func() { inline.Figure(plots.LossCurve{}.Figure()) }); err == nil || !strings.Contains(err.Error(), "plots: loss curve") {
 		t.Errorf("Figure: %v", err)
 	}
+	if err := ended(t, func() { inline.Animation(plots.PointStrip{}.Animation()) }); err == nil || !strings.Contains(err.Error(), "plots: point strip: no frames") {
+		t.Errorf("Animation: %v", err)
+	}
+	if err := ended(t, func() { inline.Table(3, nil) }); err == nil || !strings.Contains(err.Error(), "no headers") {
+		t.Errorf("Table: %v", err)
+	}
 	if v := inline.Must(3, nil); v != 3 {
 		t.Errorf("Must returned %v", v)
 	}

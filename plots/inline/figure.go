@@ -1,10 +1,8 @@
 package inline
 
 import (
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"html"
 	"strings"
 
 	"github.com/janpfeifer/gonb/gonbui"
@@ -38,8 +36,7 @@ func image(figure *plots.Figure) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf(`<img width="%d" height="%d" style="max-width:100%%;height:auto" alt="%s" src="data:image/png;base64,%s">`,
-		width, height, html.EscapeString(figure.Alt), base64.StdEncoding.EncodeToString(data)), nil
+	return picture("image/png", data, width, height, figure.Alt), nil
 }
 
 // SVG displays a figure as SVG, sharp at any size, but large where it holds thousands of points. It returns the

@@ -29,13 +29,25 @@ func figure(t *testing.T) *plots.Figure {
 	return f
 }
 
+func animation(t *testing.T) plots.Animation {
+	t.Helper()
+	a, err := plots.PointStrip{Title: `"run"`, Frames: []plots.Frame{
+		{Title: "t = 0", State: tensors.FromValue([][]float64{{1, 2}})},
+		{Title: "t = 1", State: tensors.FromValue([][]float64{{2, 1}})},
+	}}.Animation()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
 // TestOutsideANotebook runs first: there is no kernel yet.
 func TestOutsideANotebook(t *testing.T) {
 	if gonbui.IsNotebook {
 		t.Fatal("the test runs in a notebook")
 	}
 	f := figure(t)
-	for name, err := range map[string]error{"Show": Show(f), "SVG": SVG(f), "Markdown": Markdown("x")} {
+	for name, err := range map[string]error{"Show": Show(f), "SVG": SVG(f), "GIF": GIF(animation(t)), "Markdown": Markdown("x")} {
 		if err == nil || !strings.HasPrefix(err.Error(), "inline: not in a notebook") {
 			t.Errorf("%s: error %v", name, err)
 		}
@@ -62,11 +74,13 @@ func TestWhatTheKernelReceives(t *testing.T) {
 
 	f := figure(t)
 	report := Progress("a<b")
-	for _, err := range []error{Show(f), SVG(f), Markdown("$x^2$")} {
+	moving := animation(t)
+	for _, err := range []error{Show(f), SVG(f), Markdown("$x^2$"), GIF(moving)} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
+	Table(2, []string{"$d$", "error"}, []any{2, 0.1234})
 	report(scorekit.Report{Verb: "training", Step: 1, Total: 4, Loss: math.NaN()})
 	report(scorekit.Report{Verb: "training", Step: 4, Total: 4, Loss: math.NaN(), Done: true})
 	if err := Show(nil); err == nil || !strings.HasPrefix(err.Error(), "plots: ") {
@@ -74,8 +88,8 @@ func TestWhatTheKernelReceives(t *testing.T) {
 	}
 
 	messages := received(t, pipe)
-	if len(messages) != 5 {
-		t.Fatalf("%d messages: want 5", len(messages))
+	if len(messages) != 7 {
+		t.Fatalf("%d messages: want 7", len(messages))
 	}
 	text := func(i int, kind protocol.MIMEType) string {
 		s, _ := messages[i].Data[kind].(string)
@@ -106,10 +120,22 @@ func TestWhatTheKernelReceives(t *testing.T) {
 	if got := text(2, protocol.MIMETextMarkdown); got != "$x^2$" {
 		t.Errorf("markdown %q", got)
 	}
-	if messages[3].DisplayID == "" || messages[3].DisplayID != messages[4].DisplayID {
-		t.Errorf("progress in outputs %q and %q: must be one", messages[3].DisplayID, messages[4].DisplayID)
+	if err := xml.Unmarshal([]byte(strings.TrimSuffix(text(3, protocol.MIMETextHTML), ">")+"/>"), &img); err != nil {
+		t.Fatal(err)
 	}
-	if got := text(3, protocol.MIMETextHTML); !strings.Contains(got, "a&lt;b · training 1/4") || !strings.Contains(got, "width:25.0%") {
+	if w, h, err = moving.Size(); err != nil {
+		t.Fatal(err)
+	}
+	if img.Width != w || img.Height != h || img.Alt != moving.Alt() || !strings.HasPrefix(img.Src, "data:image/gif;base64,R0lGODlh") {
+		t.Errorf("animation %d × %d, %q, %.40s", img.Width, img.Height, img.Alt, img.Src)
+	}
+	if got := text(4, protocol.MIMETextMarkdown); got != "| $d$ | error |\n| ---: | ---: |\n| 2 | 0.12 |" {
+		t.Errorf("table %q", got)
+	}
+	if messages[5].DisplayID == "" || messages[5].DisplayID != messages[6].DisplayID {
+		t.Errorf("progress in outputs %q and %q: must be one", messages[5].DisplayID, messages[6].DisplayID)
+	}
+	if got := text(5, protocol.MIMETextHTML); !strings.Contains(got, "a&lt;b · training 1/4") || !strings.Contains(got, "width:25.0%") {
 		t.Errorf("progress: %s", got)
 	}
 }
@@ -132,6 +158,49 @@ func received(t *testing.T, path string) (out []*protocol.DisplayData) {
 			t.Fatal(err)
 		}
 		out = append(out, message)
+	}
+}
+
+func TestTable(t *testing.T) {
+	got, err := table(3, []string{"method", "d | k", "error"}, [][]any{
+		{"exact | trace", 1200, 0.012345}, {"Hutchinson", -2, float32(2)}, {true, int64(7), "1.2 ± 0.1"}})
+	want := `| method | d \| k | error |
+| --- | ---: | --- |
+| exact \| trace | 1,200 | 0.0123 |
+| Hutchinson | −2 | 2.00 |
+| true | 7 | 1.2 ± 0.1 |`
+	if err != nil || got != want {
+		t.Errorf("error %v:\n%s\nwant\n%s", err, got, want)
+	}
+	for _, c := range []struct {
+		digits  int
+		headers []string
+		row     []any
+		want    string
+	}{
+		{3, nil, nil, "inline: table: no headers"},
+		{0, []string{"a"}, []any{1}, "inline: table: 0 digits: must be 1 to 17"},
+		{3, []string{"a"}, []any{1, 2}, "inline: table: row 0: 2 values: must be 1, one for each header"},
+	} {
+		if _, err := table(c.digits, c.headers, [][]any{c.row}); err == nil || err.Error() != c.want {
+			t.Errorf("error %v, want %q", err, c.want)
+		}
+	}
+}
+
+func TestNumber(t *testing.T) {
+	for _, c := range []struct {
+		v      float64
+		digits int
+		want   string
+	}{
+		{0, 3, "0"}, {1, 3, "1.00"}, {0.012345, 3, "0.0123"}, {-0.5, 2, "−0.50"}, {1234.5, 3, "1,230"}, {123456.7, 7, "123,456.7"},
+		{9.999, 3, "10.0"}, {0.00009999, 2, "0.00010"}, {0.0001, 2, "0.00010"}, {1e-5, 2, "1.0·10⁻⁵"}, {-2.5e12, 2, "−2.5·10¹²"},
+		{999999, 3, "1.00·10⁶"}, {math.Inf(-1), 3, "−∞"}, {math.NaN(), 3, "NaN"},
+	} {
+		if got := Number(c.v, c.digits); got != c.want {
+			t.Errorf("Number(%v, %d) = %q, want %q", c.v, c.digits, got, c.want)
+		}
 	}
 }
 
