@@ -7,7 +7,6 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
-	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/random"
 )
 
@@ -23,10 +22,7 @@ type Checkerboard struct {
 	Width   float64 // L: 0 means 8
 }
 
-var (
-	_ scorekit.Data      = Checkerboard{}
-	_ scorekit.Validator = Checkerboard{}
-)
+var _ Toy = Checkerboard{}
 
 func (c Checkerboard) settings() Checkerboard {
 	if c.Squares == 0 {

@@ -15,7 +15,7 @@ import (
 var digitsFile []byte
 
 // Digits returns 1,797 handwritten digits of 8×8 pixels, line by line from the top left, and their labels 0 to 9. X is
-// float32 [1797, 64] with values from 0 (paper) to 1 (ink) in steps of 1/16. Every call makes a new set.
+// float32 [1797, 64] with values from 0 (paper) to 1 (ink) in steps of 1/16, its Levels. Every call makes a new set.
 //
 // They are the test part of E. Alpaydin and C. Kaynak, Optical Recognition of Handwritten Digits, UCI Machine
 // Learning Repository (1998), licensed CC BY 4.0.
@@ -41,7 +41,7 @@ func readDigits(file []byte) (Set, error) {
 		return Set{}, err
 	}
 	var values []float64
-	set := Set{Name: "digits", Height: side, Width: side}
+	set := Set{Name: "digits", Height: side, Width: side, Levels: Levels{Count: ink + 1, Low: 0, High: 1}}
 	for i, line := range lines {
 		for j, field := range line {
 			v, err := strconv.Atoi(field)

@@ -5,7 +5,6 @@ import (
 
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
-	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/density"
 	"github.com/scorekit/lab/scorekit/random"
 )
@@ -20,10 +19,7 @@ type TwoMoons struct {
 	Noise float64 // s: 0 means 0.1
 }
 
-var (
-	_ scorekit.Data      = TwoMoons{}
-	_ scorekit.Validator = TwoMoons{}
-)
+var _ Toy = TwoMoons{}
 
 func (m TwoMoons) noise() float64 { return orDefault(m.Noise, 0.1) }
 
@@ -39,7 +35,7 @@ func (m TwoMoons) Density() (density.Mixture, error) {
 	if err := m.Validate(); err != nil {
 		return density.Mixture{}, err
 	}
-	return blurred("TwoMoons", m.noise(), curve{0, math.Pi, upperMoon, 1}, curve{0, math.Pi, lowerMoon, 1})
+	return blurred("TwoMoons", m.noise(), curve{0, math.Pi, upperMoon, 1, nil}, curve{0, math.Pi, lowerMoon, 1, nil})
 }
 
 // Sample returns n independent draws, float32 [n, 2], labelled 0 (upper moon) or 1. The same seed gives the same set.
@@ -62,5 +58,5 @@ func (TwoMoons) Shape() []int { return []int{2} }
 // Batch adds n fresh draws from the density to the graph, [n, 2]. vars is not used. It panics, as graph functions do,
 // when Density returns an error or n is below 1.
 func (m TwoMoons) Batch(vars *mlctx.Context, rng *random.Source, n int) *Node {
-	return mustDensity(m).Batch(vars, rng, n)
+	return must(m.Density()).Batch(vars, rng, n)
 }

@@ -6,7 +6,6 @@ import (
 
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
-	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/density"
 	"github.com/scorekit/lab/scorekit/random"
 )
@@ -22,10 +21,7 @@ type Ring struct {
 	Std    float64 // s: 0 means 0.3
 }
 
-var (
-	_ scorekit.Data      = Ring{}
-	_ scorekit.Validator = Ring{}
-)
+var _ Toy = Ring{}
 
 func (r Ring) settings() Ring {
 	if r.Modes == 0 {
@@ -87,5 +83,5 @@ func (Ring) Shape() []int { return []int{2} }
 // Batch adds n fresh draws to the graph, [n, 2]. vars is not used. It panics, as graph functions do, when a setting
 // is impossible or n is below 1.
 func (r Ring) Batch(vars *mlctx.Context, rng *random.Source, n int) *Node {
-	return mustDensity(r).Batch(vars, rng, n)
+	return must(r.Density()).Batch(vars, rng, n)
 }

@@ -5,7 +5,6 @@ import (
 
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
-	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/density"
 	"github.com/scorekit/lab/scorekit/random"
 )
@@ -20,10 +19,7 @@ type SwissRoll struct {
 	Noise float64 // s: 0 means 0.1
 }
 
-var (
-	_ scorekit.Data      = SwissRoll{}
-	_ scorekit.Validator = SwissRoll{}
-)
+var _ Toy = SwissRoll{}
 
 // The roll's ends and its scale.
 const (
@@ -48,7 +44,7 @@ func (r SwissRoll) Density() (density.Mixture, error) {
 	if err := r.Validate(); err != nil {
 		return density.Mixture{}, err
 	}
-	return blurred("SwissRoll", r.noise(), curve{rollFrom, rollTo, spiral, rollScale * math.Hypot(1, rollTo)})
+	return blurred("SwissRoll", r.noise(), curve{rollFrom, rollTo, spiral, rollScale * math.Hypot(1, rollTo), nil})
 }
 
 // Sample returns n independent draws, float32 [n, 2]. The same seed gives the same set. It returns an error when n is
@@ -70,5 +66,5 @@ func (SwissRoll) Shape() []int { return []int{2} }
 // Batch adds n fresh draws from the density to the graph, [n, 2]. vars is not used. It panics, as graph functions do,
 // when Density returns an error or n is below 1.
 func (r SwissRoll) Batch(vars *mlctx.Context, rng *random.Source, n int) *Node {
-	return mustDensity(r).Batch(vars, rng, n)
+	return must(r.Density()).Batch(vars, rng, n)
 }

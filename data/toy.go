@@ -7,24 +7,53 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/dtypes"
 
 	"github.com/scorekit/lab/scorekit"
-	"github.com/scorekit/lab/scorekit/density"
 )
 
 // Node is a GoMLX graph node.
 type Node = scorekit.Node
 
+// Toy is a set that is drawn, as much as is wanted of it, rather than kept.
+type Toy interface {
+	// Batch draws in the graph.
+	scorekit.Data
+	// Validate returns an error that names an impossible setting.
+	scorekit.Validator
+	// Sample returns n independent draws, float32 [n, d]. The same seed gives the same set. It returns an error when n is
+	// below 1 or a setting is impossible.
+	Sample(n int, seed int64) (Set, error)
+}
+
+// Toys returns every toy set with its usual settings, by name.
+func Toys() map[string]Toy {
+	return map[string]Toy{
+		"ring": Ring{}, "grid": Grid{}, "clusters": Clusters{}, "correlated": Correlated{},
+		"moons": TwoMoons{}, "circles": Circles{}, "swissroll": SwissRoll{}, "spirals": Spirals{}, "pinwheel": Pinwheel{},
+		"scurve": SCurve{}, "checkerboard": Checkerboard{},
+	}
+}
+
 // draw collects n labelled draws in the plane; a negative label means that the set has none.
 func draw(name string, n int, next func() (x, y float64, label int)) Set {
-	values := make([]float64, 0, 2*n)
+	point := make([]float64, 2)
+	return drawRows(name, n, 2, func() ([]float64, int) {
+		x, y, label := next()
+		point[0], point[1] = x, y
+		return point, label
+	})
+}
+
+// drawRows is draw in d dimensions.
+func drawRows(name string, n, d int, next func() (row []float64, label int)) Set {
+	values := make([]float64, 0, n*d)
 	var labels []int
 	for range n {
-		x, y, label := next()
-		values = append(values, x, y)
+		row, label := next()
+		values = append(values, row...)
 		if label >= 0 {
 			labels = append(labels, label)
 		}
 	}
-	return Set{Name: name, X: tensor(values, 2, dtypes.Float32), Labels: labels}
+	return Set{Name: name, X: tensor(values, d, dtypes.Float32), Labels: labels}
 }
 
 func orDefault(v, standard float64) float64 {
@@ -55,13 +84,10 @@ func checkSample(who string, n int, settings error) error {
 	return nil
 }
 
-// mustDensity is for graph functions, which panic.
-func mustDensity(toy interface {
-	Density() (density.Mixture, error)
-}) density.Mixture {
-	p, err := toy.Density()
+// must is for graph functions, which panic.
+func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
 	}
-	return p
+	return v
 }
