@@ -90,7 +90,7 @@ func newTraining(ctx context.Context, backend backends.Backend, model Model, obj
 		return nil, fmt.Errorf("WithResume without WithCheckpoints: there is no folder to resume from")
 	}
 	if settings.unroll == 0 {
-		settings.unroll = defaultUnroll(backend, settings.steps, settings.checkpointN)
+		settings.unroll = defaultUnroll(backend, data.Shape(), settings.steps, settings.checkpointN)
 	}
 	t := &training{fitSettings: settings, backend: backend, model: model, objective: objective, data: data, labels: labels}
 	if _, err := t.header(); err != nil { // a model that cannot be described would be lost after the training
@@ -103,12 +103,13 @@ func newTraining(ctx context.Context, backend backends.Backend, model Model, obj
 }
 
 // defaultUnroll weighs the seconds that XLA needs to compile each unrolled step against what it saves: on the ring of the
-// README 4 steps a call are about 15 % and 8 about 35 % faster than one, for 1.5 and 2.5 more seconds. every is the distance
-// of checkpoints, 0 for none.
-func defaultUnroll(backend backends.Backend, steps, every int) int {
+// README 4 steps a call are about 15 % and 8 about 35 % faster than one, for 1.5 and 2.5 more seconds. A step of
+// a network for images, [height, width, channels], takes so long itself that nothing is saved. every is the distance of
+// checkpoints, 0 for none.
+func defaultUnroll(backend backends.Backend, shape []int, steps, every int) int {
 	limit := 8
 	switch {
-	case isPureGo(backend) || steps < 400:
+	case isPureGo(backend) || steps < 400 || len(shape) == 3:
 		return 1
 	case steps < 1500:
 		limit = 4

@@ -8,19 +8,22 @@ import (
 
 // Every block length is compiled on its own: by default there are at most two, and one where the steps allow it.
 func TestDefaultUnroll(t *testing.T) {
-	if got := defaultUnroll(testbackend.Go(t), 2000, 0); got != 1 {
+	if got := defaultUnroll(testbackend.Go(t), []int{2}, 2000, 0); got != 1 {
 		t.Errorf("pure Go: %d steps a call, want 1", got)
 	}
 	xla, ok := testbackend.XLA(t)
 	if !ok {
 		return
 	}
+	if got := defaultUnroll(xla, []int{28, 28, 1}, 2000, 0); got != 1 {
+		t.Errorf("images: %d steps a call, want 1", got)
+	}
 	for _, c := range []struct{ steps, every, want, lengths int }{
 		{399, 0, 1, 1}, {400, 0, 4, 1}, {402, 0, 3, 1}, {1496, 0, 4, 1}, {1500, 0, 6, 1}, {2000, 0, 8, 1}, {1999, 0, 8, 2},
 		{2000, 1000, 8, 1}, {2000, 25, 5, 1}, {2000, 40, 8, 1}, {2000, 7, 7, 2}, {2000, 11, 1, 1}, {2000, 1, 1, 1},
 	} {
 		tr := &training{fitSettings: &fitSettings{steps: c.steps, checkpointN: c.every}}
-		if tr.unroll = defaultUnroll(xla, c.steps, c.every); tr.unroll != c.want {
+		if tr.unroll = defaultUnroll(xla, []int{2}, c.steps, c.every); tr.unroll != c.want {
 			t.Errorf("%d steps, checkpoints every %d: %d a call, want %d", c.steps, c.every, tr.unroll, c.want)
 		}
 		if c.every > 0 {

@@ -86,34 +86,35 @@ func TestByPartsReference(t *testing.T) {
 		RTol                                   float64
 	}
 	testvalues.Read(t, "byparts.json", &cases)
-	b := testbackend.Go(t)
-	lines := []string{"", "density and judged score                  explicit   implicit   constant   boundary   warned of"}
-	for _, c := range cases {
-		testvalues.Case(t, c.ID, func(t *testing.T) {
-			p, support, err := c.P.density()
-			if err != nil {
-				t.Fatal(err)
-			}
-			q, _, err := c.Q.density()
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := support.ByParts(b, p, q)
-			if err != nil {
-				t.Fatal(err)
-			}
-			testvalues.NearOne(t, "explicit", []float64{got.Explicit}, []float64{c.Explicit}, c.RTol)
-			testvalues.NearNumber(t, "implicit", got.Implicit, c.Implicit, c.RTol)
-			testvalues.NearNumber(t, "constant", got.Constant, c.Constant, c.RTol)
-			testvalues.NearNumber(t, "boundary term", got.Boundary.Value, c.Boundary, c.RTol)
-			warned := got.Boundary.Check() != nil
-			if warned != (c.Boundary != 0) {
-				t.Errorf("boundary term %v: warned: %v", got.Boundary.Value, warned)
-			}
-			lines = append(lines, fmt.Sprintf("%-40s %10.4f %10.4f %10.4f %10.4f   %v", c.ID, got.Explicit, got.Implicit, got.Constant, got.Boundary.Value, warned))
-		})
-	}
-	t.Log(strings.Join(lines, "\n"))
+	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
+		lines := []string{"", "density and judged score                  explicit   implicit   constant   boundary   warned of"}
+		for _, c := range cases {
+			testvalues.Case(t, c.ID, func(t *testing.T) {
+				p, support, err := c.P.density()
+				if err != nil {
+					t.Fatal(err)
+				}
+				q, _, err := c.Q.density()
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := support.ByParts(b, p, q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				testvalues.NearOne(t, "explicit", []float64{got.Explicit}, []float64{c.Explicit}, c.RTol)
+				testvalues.NearNumber(t, "implicit", got.Implicit, c.Implicit, c.RTol)
+				testvalues.NearNumber(t, "constant", got.Constant, c.Constant, c.RTol)
+				testvalues.NearNumber(t, "boundary term", got.Boundary.Value, c.Boundary, c.RTol)
+				warned := got.Boundary.Check() != nil
+				if warned != (c.Boundary != 0) {
+					t.Errorf("boundary term %v: warned: %v", got.Boundary.Value, warned)
+				}
+				lines = append(lines, fmt.Sprintf("%-40s %10.4f %10.4f %10.4f %10.4f   %v", c.ID, got.Explicit, got.Implicit, got.Constant, got.Boundary.Value, warned))
+			})
+		}
+		t.Log(strings.Join(lines, "\n"))
+	})
 }
 
 // A mode far from 0, an upper end, and both ends: N(0, 1) on (−∞, 1] and on [−1, 2], whose densities at the ends are
@@ -226,17 +227,18 @@ func TestByPartsOfDraws(t *testing.T) {
 func TestImplicitFisherReference(t *testing.T) {
 	var cases []pair
 	testvalues.Read(t, "fisher.json", &cases)
-	b := testbackend.Go(t)
-	for _, c := range cases {
-		testvalues.Case(t, c.ID, func(t *testing.T) {
-			_, q := c.densities(t)
-			got, _, err := ImplicitFisher{}.Estimate(b, q, sigmaPoints(c.M1, cholesky(t, c.S1, 0)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			testvalues.NearNumber(t, "implicit", got, c.Implicit, 1e-9)
-		})
-	}
+	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
+		for _, c := range cases {
+			testvalues.Case(t, c.ID, func(t *testing.T) {
+				_, q := c.densities(t)
+				got, _, err := ImplicitFisher{}.Estimate(b, q, sigmaPoints(c.M1, cholesky(t, c.S1, 0)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				testvalues.NearNumber(t, "implicit", got, c.Implicit, 1e-9)
+			})
+		}
+	})
 }
 
 // Probes change the mean by chance only: vᵀPv of Rademacher probes has the variance 2Σ_{i≠j}Pᵢⱼ², of n·k probes

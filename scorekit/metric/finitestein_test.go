@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/gomlx/gomlx/backends"
+
 	"github.com/scorekit/lab/internal/testbackend"
 	"github.com/scorekit/lab/internal/testvalues"
 	"github.com/scorekit/lab/scorekit/density"
@@ -23,33 +25,35 @@ func TestFiniteSetSteinOfHyppo(t *testing.T) {
 		Features          [][][]float64
 	}
 	testvalues.Read(t, "hyppo_fssd.json", &cases)
-	for _, c := range cases {
-		testvalues.Case(t, c.ID, func(t *testing.T) {
-			p, err := density.NewGaussian(c.Mean, c.Cov)
-			if err != nil {
-				t.Fatal(err)
-			}
-			f := FiniteSetStein{Locations: c.Locations, Kernel: RBF, Scale: math.Sqrt(c.Sigma2)}
-			features, err := f.features(testbackend.Go(t), p, c.X, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i, row := range features {
-				var want []float64
-				for j := range c.Locations {
-					for l := range c.Mean {
-						want = append(want, c.Features[i][l][j])
-					}
+	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
+		for _, c := range cases {
+			testvalues.Case(t, c.ID, func(t *testing.T) {
+				p, err := density.NewGaussian(c.Mean, c.Cov)
+				if err != nil {
+					t.Fatal(err)
 				}
-				testvalues.Near(t, "features", row, want, 1e-9)
-			}
-			got, err := f.Squared(testbackend.Go(t), p, c.X)
-			if err != nil {
-				t.Fatal(err)
-			}
-			testvalues.NearNumber(t, "n·U", float64(len(c.X))*got.U, c.Statistic, 1e-9)
-		})
-	}
+				f := FiniteSetStein{Locations: c.Locations, Kernel: RBF, Scale: math.Sqrt(c.Sigma2)}
+				features, err := f.features(b, p, c.X, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, row := range features {
+					var want []float64
+					for j := range c.Locations {
+						for l := range c.Mean {
+							want = append(want, c.Features[i][l][j])
+						}
+					}
+					testvalues.Near(t, "features", row, want, 1e-9)
+				}
+				got, err := f.Squared(b, p, c.X)
+				if err != nil {
+					t.Fatal(err)
+				}
+				testvalues.NearNumber(t, "n·U", float64(len(c.X))*got.U, c.Statistic, 1e-9)
+			})
+		}
+	})
 }
 
 // For a target N(0, I), draws from N(δ, I) and RBF, E ξ(x, v) = −δ E k(x, v) by Stein's identity for N(δ, I), so that

@@ -21,28 +21,30 @@ func TestSteinReference(t *testing.T) {
 		Matrix      [][]float64
 	}
 	testvalues.Read(t, "stein.json", &cases)
-	for _, c := range cases {
-		testvalues.Case(t, c.ID, func(t *testing.T) {
-			p, err := density.NewGaussian(c.Mean, c.Cov)
-			if err != nil {
-				t.Fatal(err)
-			}
-			kernel := map[string]Kernel{"IMQ": IMQ, "RBF": RBF}[c.Kernel]
-			if kernel.String() != c.Kernel {
-				t.Fatalf("kernel %q: read as %v", c.Kernel, kernel)
-			}
-			s, err := KernelStein{Kernel: kernel, Scale: c.Scale}.prepare(testbackend.Go(t), p, c.X, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i := range c.X {
-				row := make([]float64, len(c.X))
-				s.pairs(i, 0, len(c.X), row)
-				testvalues.Near(t, "row of the Stein kernel", row, c.Matrix[i], 1e-9)
-			}
-			checkStein(t, s, c.U, c.V)
-		})
-	}
+	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
+		for _, c := range cases {
+			testvalues.Case(t, c.ID, func(t *testing.T) {
+				p, err := density.NewGaussian(c.Mean, c.Cov)
+				if err != nil {
+					t.Fatal(err)
+				}
+				kernel := map[string]Kernel{"IMQ": IMQ, "RBF": RBF}[c.Kernel]
+				if kernel.String() != c.Kernel {
+					t.Fatalf("kernel %q: read as %v", c.Kernel, kernel)
+				}
+				s, err := KernelStein{Kernel: kernel, Scale: c.Scale}.prepare(b, p, c.X, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range c.X {
+					row := make([]float64, len(c.X))
+					s.pairs(i, 0, len(c.X), row)
+					testvalues.Near(t, "row of the Stein kernel", row, c.Matrix[i], 1e-9)
+				}
+				checkStein(t, s, c.U, c.V)
+			})
+		}
+	})
 }
 
 func checkStein(t *testing.T, s stein, u, v float64) {
@@ -68,35 +70,37 @@ func TestSteinOfHyppo(t *testing.T) {
 		Scores, Gram, Trace [][]float64
 	}
 	testvalues.Read(t, "hyppo_ksd.json", &cases)
-	for _, c := range cases {
-		testvalues.Case(t, c.ID, func(t *testing.T) {
-			p, err := density.NewGaussian(c.Mean, c.Cov)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, err := KernelStein{Kernel: RBF, Scale: math.Sqrt(c.Sigma2)}.prepare(testbackend.Go(t), p, c.X, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			checkStein(t, s, c.U, c.V)
-			flat, ones := s, s
-			flat.scores, ones.scores = make([][]float64, len(c.X)), make([][]float64, len(c.X))
-			for i := range c.X {
-				testvalues.Near(t, "score", s.scores[i], c.Scores[i], 1e-9)
-				flat.scores[i], ones.scores[i] = make([]float64, len(c.X[0])), make([]float64, len(c.X[0]))
-				ones.scores[i][0] = 1
-			}
-			for i := range c.X {
-				trace, gram := make([]float64, len(c.X)), make([]float64, len(c.X))
-				for j := range c.X {
-					trace[j] = flat.at(i, j)
-					gram[j] = ones.at(i, j) - trace[j]
+	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
+		for _, c := range cases {
+			testvalues.Case(t, c.ID, func(t *testing.T) {
+				p, err := density.NewGaussian(c.Mean, c.Cov)
+				if err != nil {
+					t.Fatal(err)
 				}
-				testvalues.Near(t, "trace", trace, c.Trace[i], 1e-9)
-				testvalues.Near(t, "kernel", gram, c.Gram[i], 1e-9)
-			}
-		})
-	}
+				s, err := KernelStein{Kernel: RBF, Scale: math.Sqrt(c.Sigma2)}.prepare(b, p, c.X, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkStein(t, s, c.U, c.V)
+				flat, ones := s, s
+				flat.scores, ones.scores = make([][]float64, len(c.X)), make([][]float64, len(c.X))
+				for i := range c.X {
+					testvalues.Near(t, "score", s.scores[i], c.Scores[i], 1e-9)
+					flat.scores[i], ones.scores[i] = make([]float64, len(c.X[0])), make([]float64, len(c.X[0]))
+					ones.scores[i][0] = 1
+				}
+				for i := range c.X {
+					trace, gram := make([]float64, len(c.X)), make([]float64, len(c.X))
+					for j := range c.X {
+						trace[j] = flat.at(i, j)
+						gram[j] = ones.at(i, j) - trace[j]
+					}
+					testvalues.Near(t, "trace", trace, c.Trace[i], 1e-9)
+					testvalues.Near(t, "kernel", gram, c.Gram[i], 1e-9)
+				}
+			})
+		}
+	})
 }
 
 // For a target N(0, I) and draws from N(δ, I) the scores differ by δ at every point, so that KSD² = ‖δ‖² E k(x, x′), with

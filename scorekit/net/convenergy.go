@@ -2,14 +2,11 @@ package net
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/gomlx/gomlx/pkg/core/graph"
-	"github.com/gomlx/gomlx/pkg/core/shapes"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
 	"github.com/scorekit/lab/scorekit"
-	"github.com/scorekit/lab/scorekit/random"
 )
 
 // ConvEnergy is an energy of images by convolutions, one after the other, for one noise level:
@@ -74,13 +71,8 @@ func (m ConvEnergy) Score(vars *mlctx.Context, x, sigma *Node) *Node {
 	return scorekit.Energy(m.Energy).Score(vars, x, sigma)
 }
 
-// convolution is W ∗ h + b, [batch, height, width, in] → [batch, height, width, out]: W ~ N(0, 1/(kernel²·in)), b = 0 at
-// the start. Pure Go wants the stride written out.
+// convolution is W ∗ h + b, W as filter has it and b = 0 at the start.
 func convolution(vars *mlctx.Context, h *Node, kernel, out int) *Node {
-	in := h.Shape().Dimensions[3]
-	std := 1 / math.Sqrt(float64(kernel*kernel*in))
-	w := vars.WithInitializer(random.NormalInitializer(vars, std)).
-		VariableWithShape("weights", shapes.Make(h.DType(), kernel, kernel, in, out))
-	h = graph.Convolve(h, w.ValueGraph(h.Graph())).PadSame().Strides(1).Done()
+	h = filter(vars, h, kernel, out)
 	return graph.Add(h, graph.Reshape(zeros(vars, "biases", h, out), 1, 1, 1, out))
 }

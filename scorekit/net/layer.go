@@ -61,9 +61,10 @@ func damped(vars *mlctx.Context, x *Node, out, by int) *Node {
 
 // zeros is a variable that starts at 0.
 func zeros(vars *mlctx.Context, name string, x *Node, dims ...int) *Node {
-	zero := func(g *graph.Graph, shape shapes.Shape) *Node { return graph.Zeros(g, shape) }
 	return vars.WithInitializer(zero).VariableWithShape(name, shapes.Make(x.DType(), dims...)).ValueGraph(x.Graph())
 }
+
+func zero(g *graph.Graph, shape shapes.Shape) *Node { return graph.Zeros(g, shape) }
 
 // biased is h + b for the h of a layer, [rows, out], b = 0 at the start.
 func biased(vars *mlctx.Context, h *Node) *Node {

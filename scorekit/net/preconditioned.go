@@ -28,7 +28,7 @@ import (
 // A network that ignores the level, as [MLP] does, can still follow it in part, through u = x/√v.
 //
 // Net is called with u, [batch, dims...], and σ, [batch]. It need not be registered: see [scorekit.Described].
-// [NoiseMLP], [NoiseResidualMLP] and [NoiseEnergyMLP] do this themselves when their DataStd is set.
+// [NoiseMLP], [NoiseResidualMLP], [NoiseEnergyMLP], [UNet] and [ResidualConv] do this themselves when their DataStd is set.
 type Preconditioned struct {
 	Net     scorekit.Model // F
 	DataStd float64        // root mean square of the data's coordinates; positive
@@ -50,7 +50,7 @@ func (p Preconditioned) Validate() error {
 		return fmt.Errorf("%s: net nil: must be a model", who)
 	case *scorekit.Fitted:
 		return fmt.Errorf("%s: net %T: its weights would not be found: give its Model()", who, p.Net)
-	case NoiseMLP, NoiseResidualMLP, NoiseEnergyMLP:
+	case NoiseMLP, NoiseResidualMLP, NoiseEnergyMLP, UNet, ResidualConv:
 		return fmt.Errorf("%s: net %T: divides by the noise level itself: set its DataStd and use it as it is", who, p.Net)
 	case Preconditioned:
 		return fmt.Errorf("%s: net %T: is preconditioned already: use it as it is", who, p.Net)
