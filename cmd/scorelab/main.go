@@ -1,12 +1,13 @@
-// Scorelab is the project's command. It sets up what the notebooks need, opens them in JupyterLab or executes them without
-// a browser, and says what is wrong when something is.
+// Scorelab is the project's command. It trains score models on people's own data and draws from them; it sets up what the
+// notebooks need, opens them in JupyterLab or executes them without a browser, and says what is wrong when something is.
 //
+//	go run ./cmd/scorelab train      a file or a folder of images → a model (and sample, eval, score, info)
 //	go run ./cmd/scorelab lab        everything it needs, then JupyterLab
 //	go run ./cmd/scorelab run        the same without a browser: executes the notebooks
 //	go run ./cmd/scorelab doctor     what works and what does not
 //
-// Each verb is a file here and only turns flags into calls of the packages that do the work: internal/setup and
-// internal/notebook. The exit status is 0 on success, 1 when something failed, 2 for a wrong command line, 130 after Ctrl-C.
+// Each verb is a file here and only turns flags into calls of the packages that do the work: internal/experiment,
+// internal/setup and internal/notebook. The exit status is 0 on success, 1 when something failed, 2 for a wrong command line, 130 after Ctrl-C.
 package main
 
 import (
@@ -63,7 +64,7 @@ type usageError struct{ error }
 func rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "scorelab",
-		Short:         "Score matching notebooks: set up, open, execute, examine",
+		Short:         "Score matching: train and sample on your own data; open and execute the notebooks",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		// Without a Run, cobra takes an unknown verb as an argument of root and prints its help.
@@ -75,10 +76,10 @@ func rootCommand() *cobra.Command {
 		},
 		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
-	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%s: %w", command.CommandPath(), err)}
 	})
+	root.AddCommand(trainCommand(), sampleCommand(), evalCommand(), scoreCommand(), infoCommand())
 	root.AddCommand(setupCommand(), labCommand(), runCommand(), bookCommand(), doctorCommand(), cleanCommand(), versionCommand())
 	return root
 }

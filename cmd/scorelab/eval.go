@@ -1,0 +1,63 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scorekit/lab/internal/experiment"
+)
+
+func evalCommand() *cobra.Command {
+	e := experiment.DefaultEvaluating()
+	var model string
+	var asJSON bool
+	command := &cobra.Command{
+		Use:   "eval --model FOLDER",
+		Short: "Compare a trained model with data that it has not seen",
+		Long: `Compares a model with the rows that its run held out, or with other data:
+
+  loss           of its own objective, on held-out and training rows
+  likelihood     by the probability flow, for a model of many noise levels: log p of an example in nats, in the units of the data,
+                 and bits per dimension; for dequantised images a bound on those of the whole numbers
+  mmd            maximum mean discrepancy of samples and data, and the p-value of the test that there is none
+  energy         energy distance of samples and data
+  sliced W2      sliced Wasserstein-2 distance of samples and data
+  ksd            kernel Stein discrepancy of the data from the model's score at its lowest noise level, and the p-value, for up
+                 to 64 columns
+  means          the largest difference of the means of a column, in its standard errors
+
+Each number comes with its standard error and how many examples it is of. Losses, mmd, energy, sliced W2 and ksd are in the units
+of the transformed data.`,
+		Args: noArguments,
+		RunE: func(command *cobra.Command, _ []string) error {
+			if model == "" {
+				return usage(command, errors.New("--model: must name the folder of a run"))
+			}
+			run, err := experiment.Open(model)
+			if err != nil {
+				return err
+			}
+			note := func(text string) {
+				if isTerminal(os.Stderr) {
+					fmt.Fprintln(os.Stderr, text, "…")
+				}
+			}
+			result, err := run.Evaluate(command.Context(), e, note, reporter(false))
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return writeDocument(os.Stdout, result)
+			}
+			fmt.Print(result)
+			return nil
+		},
+	}
+	folderFlag(command, &model, "model", "folder of the run")
+	addSettings(command, experiment.Fields(&e))
+	command.Flags().BoolVar(&asJSON, "json", false, "write a JSON document to standard output")
+	return command
+}
