@@ -24,7 +24,7 @@
 // standardised if need be; those for many are told the size, as DataStd, and a mixture as Spread.
 //
 // UNet and ResidualConv can be told a class (scorekit.Conditional). Two cores train the usual UNet on 28×28 images in
-// some half an hour on XLA; on pure Go it would take days.
+// some half an hour on XLA; on pure Go it would take more than a day.
 //
 // Weights start as N(0, 1/fan-in), biases at zero, and so do Linear and Quadratic; a mixture's means start spread out, and the
 // last convolution of a UNet or ResidualConv and of each of their blocks starts at zero.

@@ -33,7 +33,7 @@ import (
 // x is [batch, height, width, channels], σ [batch] and required. Classes are numbered from 0; [scorekit.NoClass], and
 // any other number that is not a class, means all of them together, for which Score is.
 //
-// On pure Go it can be trained and sampled from, but it takes hundreds of times as long as on XLA.
+// On pure Go it can be trained and sampled from, but it takes some ninety times as long as on XLA.
 type UNet struct {
 	Channels  []int   `json:"channels"`            // features at each resolution, the finest first; empty means 64, 128
 	Blocks    int     `json:"blocks,omitempty"`    // at each resolution on the way down, and again up; 0 means 1
