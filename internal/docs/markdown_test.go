@@ -1,7 +1,7 @@
 // Package docs_test keeps what is written about the project true: programs in the README and in CONTRIBUTING compile
 // and do what they say, links lead somewhere, names and flags exist, and no file holds a path of somebody's machine.
 //
-// Files: markdown_test.go (reading Markdown), programs_test.go, links_test.go, names_test.go, commands_test.go,
+// Files: markdown_test.go (reading Markdown), programs_test.go, links_test.go, notebooks_test.go, names_test.go, commands_test.go,
 // machines_test.go.
 package docs_test
 

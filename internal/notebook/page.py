@@ -19,7 +19,8 @@ def page(book, folder, title, source):
             part.rename(mathjax)
         except OSError:
             shutil.rmtree(part)
-    exporter = HTMLExporter(embed_images=True)
+    # Embedding images would close every <details> at its first line; figures are part of the outputs already.
+    exporter = HTMLExporter(embed_images=False)
     exporter.mathjax_url = "mathjax/MathJax.js?config=TeX-AMS-MML_HTMLorMML-full,Safe"
     exporter.require_js_url = exporter.jquery_url = ""
     html, _ = exporter.from_notebook_node(book, resources={"metadata": {"name": title, "path": source}})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
@@ -77,5 +78,22 @@ func send(data map[protocol.MIMEType]any) error {
 	if err := gonbui.Error(); err != nil {
 		return fmt.Errorf("inline: the notebook cannot be reached: %w", err)
 	}
+	settle()
 	return nil
+}
+
+// patience is how long a kernel that does not answer is waited for.
+var patience = 5 * time.Second
+
+// settle waits until the kernel has taken what was sent: what a program leaves in the pipe when it ends may be lost.
+func settle() {
+	taken := make(chan struct{})
+	go func() {
+		gonbui.Sync()
+		close(taken)
+	}()
+	select {
+	case <-taken:
+	case <-time.After(patience):
+	}
 }

@@ -71,6 +71,9 @@ func TestWhatTheKernelReceives(t *testing.T) {
 	t.Setenv(protocol.GONB_PIPE_BACK_ENV, back)
 	gonbui.IsNotebook = true
 	defer func() { gonbui.IsNotebook = false }()
+	// Nobody answers here.
+	defer func(was time.Duration) { patience = was }(patience)
+	patience = time.Millisecond
 
 	f := figure(t)
 	report := Progress("a<b")
@@ -87,9 +90,9 @@ func TestWhatTheKernelReceives(t *testing.T) {
 		t.Errorf("no figure: error %v", err)
 	}
 
-	messages := received(t, pipe)
-	if len(messages) != 7 {
-		t.Fatalf("%d messages: want 7", len(messages))
+	messages, asked := received(t, pipe)
+	if len(messages) != 7 || asked != 5 {
+		t.Fatalf("%d messages, %d questions: want 7, and 5 for all but the reports", len(messages), asked)
 	}
 	text := func(i int, kind protocol.MIMEType) string {
 		s, _ := messages[i].Data[kind].(string)
@@ -140,7 +143,8 @@ func TestWhatTheKernelReceives(t *testing.T) {
 	}
 }
 
-func received(t *testing.T, path string) (out []*protocol.DisplayData) {
+// received returns the messages, and how often the kernel was asked whether it has them.
+func received(t *testing.T, path string) (out []*protocol.DisplayData, asked int) {
 	t.Helper()
 	file, err := os.Open(path)
 	if err != nil {
@@ -152,10 +156,14 @@ func received(t *testing.T, path string) (out []*protocol.DisplayData) {
 		message := &protocol.DisplayData{}
 		err := decoder.Decode(message)
 		if errors.Is(err, io.EOF) {
-			return out
+			return out, asked
 		}
 		if err != nil {
 			t.Fatal(err)
+		}
+		if _, ok := message.Data[protocol.MIMECommValue]; ok {
+			asked++
+			continue
 		}
 		out = append(out, message)
 	}
