@@ -291,6 +291,9 @@ func parseNumber(field string) (float64, error) {
 	if v, err = strconv.ParseFloat(trimmed, 64); err == nil || errors.Is(err, strconv.ErrRange) {
 		return v, nil
 	}
+	if _, err := strconv.ParseFloat(strings.ReplaceAll(trimmed, ",", ""), 64); err == nil {
+		return 0, fmt.Errorf("%q is not a number (write decimal points, and no commas)", shortened(trimmed))
+	}
 	return 0, fmt.Errorf("%q is not a number", shortened(trimmed))
 }
 

@@ -17,8 +17,8 @@ import (
 // calls, and its methods may be called at the same time from several goroutines. Do not change its fields.
 //
 // It is a [scorekit.Source]: scorekit.Stream(file) trains from it piece by piece, with memory bounded by a batch and the
-// shuffle buffer ([WithShuffle]), to which NPY, IDX and images add 8 bytes a row for the order. NPZ, IDX inside gzip and an NPY in Fortran order are read into memory (as stored: a pixel is a byte), up to
-// 2 GiB.
+// shuffle buffer ([WithShuffle]), to which NPY, IDX and images add 8 bytes a row for the order. NPZ, IDX inside gzip
+// and an NPY in Fortran order are read into memory (as stored: a pixel is a byte), up to 2 GiB.
 type File struct {
 	// Path is what was opened.
 	Path string

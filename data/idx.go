@@ -19,7 +19,7 @@ func checkIDXMagic(head []byte) error {
 		return fmt.Errorf("cut off in the header: copy it again")
 	}
 	if kind := idxKinds[head[2]]; head[0] != 0 || head[1] != 0 || kind == "" || head[3] == 0 {
-		return fmt.Errorf("wrong magic number % x: an IDX starts with 00 00, a kind (08, 09, 0b, 0c, 0d or 0e) and the number of axes", head[:4])
+		return fmt.Errorf("wrong magic number % x: an IDX starts with 00 00, a kind (08, 09, 0b, 0c, 0d or 0e) and the number of axes: copy it again, or convert it", head[:4])
 	}
 	return nil
 }

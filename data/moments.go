@@ -126,9 +126,10 @@ func (e *FlatColumnsError) Error() string {
 		if k > 0 {
 			b.WriteString(", ")
 		}
-		fmt.Fprintf(&b, "column %d", j)
-		if k < len(e.Names) {
-			fmt.Fprintf(&b, " (%s)", e.Names[k])
+		if k < len(e.Names) { // the name alone: elsewhere numbers of columns may count from 1
+			fmt.Fprintf(&b, "column %q", e.Names[k])
+		} else {
+			fmt.Fprintf(&b, "column %d", j)
 		}
 		fmt.Fprintf(&b, ": %v in every row", e.Values[k])
 	}

@@ -37,9 +37,9 @@ const (
 //     [WithSize] or [WithCrop] is given. They are grey if the first is. What is transparent lies on white; the
 //     orientation that a camera noted is not applied.
 //
-// Numbers keep their values: pixels are 0 to 255 in all formats. Opening reads only as much as it needs to know the shape, the
-// classes ([WithLabels]) and, in an array, the rows to leave out ([WithMissingDropped]); the rest is read by [File.Set], all at once, or piece by piece by [File.Batches] and
-// [File.Values].
+// Numbers keep their values: pixels are 0 to 255 in all formats. Opening reads only as much as it needs to know the
+// shape, the classes ([WithLabels]) and, in an array, the rows to leave out ([WithMissingDropped]); the rest is read by
+// [File.Set], all at once, or piece by piece by [File.Batches] and [File.Values].
 //
 // An error names the file, the line or element, and what to do about it: for what is missing, empty, cut off, of another
 // format, or not made of numbers, for a column that is not there, and for an option that does not fit the format.

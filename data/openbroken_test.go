@@ -69,6 +69,8 @@ func TestOpenBroken(t *testing.T) {
 		{"a,b\n\n1,2\n3,4,5\n", "line 4 has 3 fields, the first line has 2", nil},
 		{"a,b\n1,red\n", `line 2, column 2 ("b"): "red" is not a number: correct it, leave the column out with WithoutColumns, or take others with WithColumns`, nil},
 		{"1,2\n3,x\n", `line 2, column 2: "x" is not a number`, nil},
+		{"a;b\n1;0,5\n", `line 2, column 2 ("b"): "0,5" is not a number (write decimal points, and no commas): correct it`, nil},
+		{"a,b\n1,\"2,000\"\n", `line 2, column 2 ("b"): "2,000" is not a number (write decimal points`, nil},
 		{"a,b\n1,2\n# c\n3,NaN\n", `line 4, column 2 ("b"): the value is missing (empty or NaN): fill it in, or leave such rows out with WithMissingDropped`, nil},
 		{"1,2\n,4\n", "line 2, column 1: the value is missing", nil},
 		{"1,2\n3,inf\n", "line 2, column 2: value +Inf: must be finite", nil},
@@ -127,7 +129,7 @@ func TestOpenBroken(t *testing.T) {
 		{"PK\x05\x06" + strings.Repeat("\x00", 18), "a zip without arrays", nil},
 
 		// IDX.
-		{"\x00\x00\x07\x02" + idx[4:], "wrong magic number 00 00 07 02: an IDX starts with 00 00, a kind (08, 09, 0b, 0c, 0d or 0e) and the number of axes", nil},
+		{"\x00\x00\x07\x02" + idx[4:], "wrong magic number 00 00 07 02: an IDX starts with 00 00, a kind (08, 09, 0b, 0c, 0d or 0e) and the number of axes: copy it again, or convert it", nil},
 		{"\x01\x00\x08\x02" + idx[4:], "wrong magic number 01 00 08 02", nil},
 		{"\x00\x00\x08\x00", "wrong magic number 00 00 08 00", nil},
 		{idx[:3], "cut off in the header", nil},

@@ -108,9 +108,10 @@ func (e *DependentColumnsError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "columns of rank %d of %d: columns", e.Rank, e.Of)
 	for k, j := range e.Columns[:min(most, len(e.Columns))] {
-		fmt.Fprintf(&b, " %d", j)
 		if k < len(e.Names) {
-			fmt.Fprintf(&b, " (%s)", e.Names[k])
+			fmt.Fprintf(&b, " %q", e.Names[k])
+		} else {
+			fmt.Fprintf(&b, " %d", j)
 		}
 	}
 	if more := len(e.Columns) - most; more > 0 {
