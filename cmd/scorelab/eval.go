@@ -25,12 +25,24 @@ func evalCommand() *cobra.Command {
   mmd            maximum mean discrepancy of samples and data, and the p-value of the test that there is none
   energy         energy distance of samples and data
   sliced W2      sliced Wasserstein-2 distance of samples and data
+  means          the largest difference of the means of a column, in its standard errors
   ksd            kernel Stein discrepancy of the data from the model's score at its lowest noise level, and the p-value, for up
                  to 64 columns
-  means          the largest difference of the means of a column, in its standard errors
+  recognised     for a conditional model: share of samples, drawn of all classes in equal numbers with --guidance, that a small
+                 classifier takes for their class, and the same share of real examples, which says how good it is. It learns
+                 from four fifths of the training rows and is judged by the others. Its table is in --json
 
 Each number comes with its standard error and how many examples it is of. Losses, mmd, energy, sliced W2 and ksd are in the units
-of the transformed data.`,
+of the transformed data.
+
+The p-value of mmd and the errors of means take each sample for a draw of the truth. What the training rows leave unknown of it is
+in all samples alike, so that enough of them tell any model from the data. Therefore they use no more samples than
+there are examples to compare with; the distances, which come without a p-value, use all. That of ksd is of the score itself,
+and a model of few rows will often fail it.
+
+The likelihood is that under the law of the lowest noise level of the training, which is wider than the truth: where pixels are
+all of one grey, noise of two thirds of a level costs 0.7 bits of each. For images it is of 64 of them, by a solver of coarse
+tolerance, as the text says; --likelihood and --tolerance change that.`,
 		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if model == "" {

@@ -2,7 +2,10 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 
 	"github.com/scorekit/lab/data"
@@ -36,7 +39,7 @@ func (r *Run) compare(ctx context.Context, e Evaluating) (*comparison, *data.Set
 	if err != nil {
 		return nil, nil, err
 	}
-	train, err := some(ctx, d.train, d.trainFile, e.Examples, e.Seed, r.Facts)
+	train, err := some(ctx, d.train, d.trainFile, max(e.Examples, learnedFrom*min(1, e.Recognition)), e.Seed, r.Facts)
 	return &comparison{"held-out rows", held}, &train, err
 }
 
@@ -56,6 +59,9 @@ func (r *Run) other(path string) (data.Set, error) {
 
 // points opens a file of points without labels.
 func (r *Run) points(path string) (data.Set, error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return data.Set{}, fmt.Errorf("at %q: there is no such file", path)
+	}
 	c := r.Config
 	c.Label, c.LabelFile = "", ""
 	if r.Facts.Named { // by name, so that others in the file do not matter
@@ -68,7 +74,11 @@ func (r *Run) points(path string) (data.Set, error) {
 
 // read opens a file and checks that it is like the run's data.
 func (r *Run) read(path string, c Config) (data.Set, error) {
-	file, err := c.openFile(path)
+	var classes []data.OpenOption
+	if c.Label != "" || c.LabelFile != "" { // the same numbers for the same classes
+		classes = append(classes, data.WithClasses(r.Facts.Classes...))
+	}
+	file, err := c.openFile(path, classes...)
 	if err != nil {
 		return data.Set{}, err
 	}

@@ -54,7 +54,7 @@ type Config struct {
 	CDSteps   int     `key:"chain-steps" usage:"steps of the chains of contrastive in each training step"`
 	CDBuffer  int     `key:"chain-buffer" usage:"chains that contrastive keeps from step to step; 0: begin at the data each time"`
 
-	Steps     int     `key:"steps" usage:"training steps"`
+	Steps     int     `key:"steps" usage:"training steps; 0: 2000, but over few rows only as many as pass over them 200 times, and at least 200"`
 	Batch     int     `key:"batch" usage:"examples a step"`
 	Optimizer string  `key:"optimizer" usage:"adam, adamw or sgd"`
 	Rate      float64 `key:"learning-rate" usage:"learning rate"`
@@ -79,7 +79,7 @@ func Default() Config {
 		Transf: Auto, Dequant: Auto, Dropout: 0.1,
 		Net: Auto, Activation: "silu",
 		Objective: Auto, Sigma: Auto, Weighting: "sigma-squared", Probes: 1, CDStep: 0.01, CDSteps: 10,
-		Steps: 2000, Batch: 128, Optimizer: "adam", Rate: 1e-3, Decay: 0.01, EMA: 0.999, DType: "float32", Backend: Auto,
+		Batch: 128, Optimizer: "adam", Rate: 1e-3, Decay: 0.01, EMA: 0.999, DType: "float32", Backend: Auto,
 	}
 }
 
@@ -135,7 +135,7 @@ func (c Config) Validate() error {
 		{"chain-step", c.CDStep, c.CDStep > 0 && !math.IsInf(c.CDStep, 0), "positive and finite"},
 		{"chain-steps", float64(c.CDSteps), c.CDSteps >= 1, "at least 1"},
 		{"chain-buffer", float64(c.CDBuffer), c.CDBuffer >= 0, "not negative"},
-		{"steps", float64(c.Steps), c.Steps >= 1, "at least 1"},
+		{"steps", float64(c.Steps), c.Steps >= 0, "at least 1, or 0 for the usual number"},
 		{"batch", float64(c.Batch), c.Batch >= 1, "at least 1"},
 		{"learning-rate", c.Rate, c.Rate > 0 && c.Rate <= 1e15, "positive"},
 		{"warm-up", float64(c.WarmUp), c.WarmUp >= 0, "not negative"},

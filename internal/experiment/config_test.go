@@ -126,7 +126,7 @@ func TestImpossibleSettings(t *testing.T) {
 		{[]string{"sigma", "0"}, `sigma "0": must be a positive number`},
 		{[]string{"sigma", "2:1"}, `sigma "2:1"`},
 		{[]string{"sigma", "0.1:"}, `sigma "0.1:"`},
-		{[]string{"steps", "0"}, "steps 0: must be at least 1"},
+		{[]string{"steps", "-1"}, "steps -1: must be at least 1, or 0 for the usual number"},
 		{[]string{"holdout", "1"}, "holdout 1: must be at least 0 and below 1"},
 		{[]string{"hidden", "8,0"}, "hidden 0: must be at least 1"},
 		{[]string{"image-size", "28x"}, `image-size "28x"`},
@@ -181,6 +181,24 @@ func TestPairs(t *testing.T) {
 		}
 		if !strings.Contains(got, test.want) {
 			t.Errorf("%s with %v: %s, want %s", test.facts.Name, test.pairs, got, test.want)
+		}
+	}
+}
+
+// Few rows are passed over 200 times, and many for 2,000 steps; what is given stays.
+func TestUsualSteps(t *testing.T) {
+	facts := Facts{Name: "wine", Kind: "table", Rows: 160, Columns: []string{"a", "b"}, Std: 1}
+	for _, test := range []struct {
+		rows, batch, given, want int
+	}{
+		{160, 128, 0, 250}, {160, 64, 0, 500}, {40, 128, 0, 200}, {1000, 128, 0, 1562}, {10_000, 128, 0, 2000}, {-1, 128, 0, 2000}, {160, 128, 7000, 7000},
+	} {
+		facts.Rows = test.rows
+		c := set(t)
+		c.Batch, c.Steps = test.batch, test.given
+		c, err := c.resolve(facts)
+		if err != nil || c.Steps != test.want || c.CheckpointEvery != test.want/10 {
+			t.Errorf("%d rows in batches of %d, %d steps asked for: %d, a checkpoint every %d (%v), want %d", test.rows, test.batch, test.given, c.Steps, c.CheckpointEvery, err, test.want)
 		}
 	}
 }

@@ -17,6 +17,6 @@
 // Files: config.go (Config), field.go (settings as text, for flags and files), configfile.go (TOML and YAML), choose.go (names, and
 // what a mistyped one may have meant); builtin.go, openfile.go, dataset.go, pipeline.go (from a name or a file to training
 // data); nets.go, objectives.go, samplers.go (what there is to choose from), resolve.go (what auto means); train.go, history.go,
-// folder.go, versions.go (a run); run.go, sample.go, score.go, eval.go, compare.go, info.go (what is done with one); output.go, text.go,
+// folder.go, versions.go (a run); run.go, sample.go, score.go, eval.go, compare.go, recognise.go, info.go (what is done with one); output.go, text.go,
 // quote.go (files and lines).
 package experiment

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/gomlx/gomlx/backends"
 	"github.com/gomlx/gomlx/pkg/core/tensors"
@@ -18,15 +19,18 @@ import (
 
 // Evaluating is one call of the command's eval. Its fields are flags, as those of [Config].
 type Evaluating struct {
-	Data       string  `key:"data" usage:"file to compare with, with the columns of the run's data; empty: the rows that the run held out"`
-	Examples   int     `key:"examples" usage:"examples at most for losses and metrics, and samples that are drawn; 0: 1000, or 256 images"`
-	Likelihood int     `key:"likelihood" usage:"examples at most for the likelihood; -1: none; 0: 200, or 16 images"`
-	Probes     int     `key:"probes" usage:"random directions for the divergence in the likelihood; 0: the exact divergence up to 64 numbers an example, and 1 direction beyond"`
-	Tolerance  float64 `key:"tolerance" usage:"tolerance of the likelihood's solver, relative and absolute; 0: 1e-5, or 1e-4 for images"`
-	Sampler    string  `key:"sampler" usage:"how samples are drawn: see sample"`
-	Steps      int     `key:"steps" usage:"steps of the sampler; 0: its usual number"`
-	Seed       int64   `key:"seed" usage:"seed of the choice of examples, the samples and the tests"`
-	Backend    string  `key:"backend" usage:"what computes, as in GOMLX_BACKEND: xla, xla:cuda, go …; auto: the best that is installed"`
+	Data        string  `key:"data" usage:"file to compare with, with the columns of the run's data; empty: the rows that the run held out"`
+	Examples    int     `key:"examples" usage:"examples at most for losses and metrics; 0: 1000, or 256 images"`
+	Samples     int     `key:"samples" usage:"samples for the distances, the first of them for mmd and means; 0: 1000, or 256 images"`
+	Likelihood  int     `key:"likelihood" usage:"examples at most for the likelihood; -1: none; 0: 200, or 64 images"`
+	Probes      int     `key:"probes" usage:"random directions for the divergence in the likelihood; 0: the exact divergence up to 64 numbers an example, and 1 direction beyond"`
+	Tolerance   float64 `key:"tolerance" usage:"tolerance of the likelihood's solver, relative and absolute; 0: 1e-5, in float64 1e-7, or 1e-3 for images"`
+	Recognition int     `key:"recognition" usage:"samples for the recognition of classes; -1: none; 0: 1000"`
+	Guidance    float64 `key:"guidance" usage:"how much further than its own score a class is followed in the samples for recognition; 0: not"`
+	Sampler     string  `key:"sampler" usage:"how samples are drawn: see sample"`
+	Steps       int     `key:"steps" usage:"steps of the sampler; 0: its usual number"`
+	Seed        int64   `key:"seed" usage:"seed of the choice of examples, the samples and the tests"`
+	Backend     string  `key:"backend" usage:"what computes, as in GOMLX_BACKEND: xla, xla:cuda, go …; auto: the best that is installed"`
 }
 
 // DefaultEvaluating returns the settings that hold where nothing is said.
@@ -51,6 +55,8 @@ type Evaluation struct {
 	Nats         *Estimate `json:"log_likelihood_nats,omitempty"` // of an example, in the units of the data
 	Bits         *Estimate `json:"bits_per_dim,omitempty"`
 	Divergence   string    `json:"divergence,omitempty"` // exact, or how many probes
+	Tolerance    float64   `json:"likelihood_tolerance,omitempty"`
+	Noise        float64   `json:"likelihood_sigma,omitempty"` // of the transformed data whose likelihood it is
 	NoLikelihood string    `json:"no_likelihood,omitempty"`
 	Samples      int       `json:"samples,omitempty"`
 	Sampler      string    `json:"sampler,omitempty"`
@@ -61,13 +67,19 @@ type Evaluation struct {
 	NoKSD        string    `json:"no_ksd,omitempty"`
 	Means        *Means    `json:"means,omitempty"`
 	NoMetrics    string    `json:"no_metrics,omitempty"`
-	Units        string    `json:"metrics_units"`
+
+	Recognition   *Recognition `json:"recognition,omitempty"`
+	NoRecognition string       `json:"no_recognition,omitempty"`
+
+	Units string `json:"metrics_units"`
 }
 
 // Test is a test of whether there is a difference.
 type Test struct {
-	Squared float64 `json:"squared"` // the unbiased estimate of the squared discrepancy
-	P       float64 `json:"p"`
+	Squared  float64 `json:"squared"` // the unbiased estimate of the squared discrepancy
+	P        float64 `json:"p"`
+	Samples  int     `json:"samples,omitempty"` // drawn, 0 for a test of the score itself
+	Examples int     `json:"examples"`          // of the data
 }
 
 // Distance is a distance with its standard error.
@@ -80,6 +92,7 @@ type Distance struct {
 type Means struct {
 	Largest float64 `json:"largest"` // difference in its standard errors
 	Column  string  `json:"column"`
+	Samples int     `json:"samples"`
 }
 
 // Evaluate compares the model with examples that it was not trained on. Losses, metrics and the noise levels of all are in
@@ -93,14 +106,9 @@ func (r *Run) Evaluate(ctx context.Context, e Evaluating, note func(string), pro
 	if err != nil {
 		return nil, err
 	}
-	if e.Examples < 0 || e.Likelihood < -1 || e.Probes < 0 || !(e.Tolerance >= 0) {
-		return nil, fmt.Errorf("examples %d, likelihood %d, probes %d, tolerance %v: must not be negative (likelihood -1: none)", e.Examples, e.Likelihood, e.Probes, e.Tolerance)
+	if e, err = r.filled(e); err != nil {
+		return nil, err
 	}
-	examples, likelihoods := 1000, 200
-	if r.Facts.Kind == "images" {
-		examples, likelihoods = 256, 16
-	}
-	e.Examples, e.Likelihood = orInt(e.Examples, examples), orInt(e.Likelihood, likelihoods)
 	out := &Evaluation{Model: r.Dir, Units: "transformed data"}
 	held, train, err := r.compare(ctx, e)
 	if err != nil {
@@ -131,7 +139,71 @@ func (r *Run) Evaluate(ctx context.Context, e Evaluating, note func(string), pro
 		}
 	}
 	tell("samples")
-	return out, r.metrics(ctx, b, held.set, e, out, progress)
+	if err := r.metrics(ctx, b, held.set, e, out, progress); err != nil {
+		return nil, err
+	}
+	if e.Recognition > 0 {
+		tell("recognition")
+		real := held.set
+		if train != nil {
+			real = *train
+		}
+		if err := r.recognition(ctx, b, real, e, out, progress); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// filled checks settings and puts the usual numbers in.
+func (r *Run) filled(e Evaluating) (Evaluating, error) {
+	images := r.Facts.Kind == "images"
+	for _, n := range []struct {
+		key     string
+		value   *int
+		least   int
+		points  int // the usual number
+		images  int
+		allowed string
+	}{
+		{"examples", &e.Examples, 0, 1000, 256, "at least 1, or 0 for the usual number"},
+		{"samples", &e.Samples, 0, 1000, 256, "at least 1, or 0 for the usual number"},
+		{"likelihood", &e.Likelihood, -1, 200, 64, "at least 1, 0 for the usual number, or -1 for none"},
+		{"recognition", &e.Recognition, -1, 1000, 1000, "at least 1, 0 for the usual number, or -1 for none"},
+		{"probes", &e.Probes, 0, 0, 0, "at least 1, or 0 for the usual number"},
+		{"steps", &e.Steps, 0, 0, 0, "at least 1, or 0 for the usual number"},
+	} {
+		if *n.value < n.least {
+			return e, fmt.Errorf("%s %d: must be %s", n.key, *n.value, n.allowed)
+		}
+		if *n.value == 0 && images {
+			*n.value = n.images
+		} else if *n.value == 0 {
+			*n.value = n.points
+		}
+	}
+	if !(e.Tolerance >= 0 && e.Tolerance < 1) {
+		return e, fmt.Errorf("tolerance %v: must be positive and below 1, or 0 for the usual one", e.Tolerance)
+	}
+	if e.Tolerance == 0 {
+		switch {
+		case images:
+			e.Tolerance = 1e-3
+		case r.Config.DType == "float64":
+			e.Tolerance = 1e-7
+		default:
+			e.Tolerance = 1e-5
+		}
+	}
+	switch classes := r.Fitted.NumClasses(); {
+	case !(e.Guidance >= 0) || math.IsInf(e.Guidance, 0):
+		return e, fmt.Errorf("guidance %v: must be finite and not negative", e.Guidance)
+	case classes < 2 && e.Guidance > 0:
+		return e, fmt.Errorf("guidance %v: the model has no classes: train it with --conditional", e.Guidance)
+	case classes < 2 && e.Recognition > 0:
+		e.Recognition = 0
+	}
+	return e, nil
 }
 
 // choose returns n of the rows, drawn at random, or all if there are no more.
@@ -196,9 +268,6 @@ func (r *Run) likelihood(ctx context.Context, b backends.Backend, set data.Set, 
 	}
 	if r.Facts.Kind == "images" {
 		settings.Chunk = 16
-		if e.Tolerance == 0 {
-			settings.RTol, settings.ATol = 1e-4, 1e-4
-		}
 	}
 	result, err := likelihood.LogDensity(ctx, b, r.Fitted, shaped, settings)
 	if err != nil {
@@ -211,9 +280,12 @@ func (r *Run) likelihood(ctx context.Context, b backends.Backend, set data.Set, 
 		bits[i] = likelihood.BitsPerDim(nats[i], dim)
 	}
 	out.Nats, out.Bits = estimate(nats), estimate(bits)
-	out.Divergence = "exact"
+	out.Divergence, out.Tolerance, out.Noise = "exact", e.Tolerance, low
 	if settings.Probes > 0 {
-		out.Divergence = fmt.Sprintf("%d random directions", settings.Probes)
+		out.Divergence = fmt.Sprintf("by %d random directions", settings.Probes)
+		if settings.Probes == 1 {
+			out.Divergence = "by a random direction"
+		}
 	}
 	return nil
 }
@@ -234,19 +306,21 @@ func estimate(values []float64) *Estimate {
 	return e
 }
 
-// metrics draws samples and compares them with data.
+// metrics draws samples and compares them with data. The test and the means, whose errors take the samples to be as good
+// as draws of the truth, get no more samples than there are examples: what the training rows left unknown of the truth is
+// in all samples alike, and more of them would find it in any model. The distances get them all.
 func (r *Run) metrics(ctx context.Context, b backends.Backend, set data.Set, e Evaluating, out *Evaluation, progress func(scorekit.Report)) error {
 	set, err := choose(set, e.Examples, e.Seed)
 	if err != nil {
 		return err
 	}
 	n, dim := set.Dims()
-	if n < 3 {
-		out.NoMetrics = fmt.Sprintf("%d rows to compare with: must be at least 3", n)
+	if n < 3 || e.Samples < 3 {
+		out.NoMetrics = fmt.Sprintf("%d rows to compare with %d samples: must be at least 3 of each", n, e.Samples)
 		return nil
 	}
 	s := DefaultSampling()
-	s.Sampler, s.Steps, s.N, s.Seed = e.Sampler, e.Steps, e.Examples, e.Seed
+	s.Sampler, s.Steps, s.N, s.Seed = e.Sampler, e.Steps, e.Samples, e.Seed
 	drawn, err := r.draw(ctx, b, s, progress)
 	if err != nil {
 		return err
@@ -256,11 +330,16 @@ func (r *Run) metrics(ctx context.Context, b backends.Backend, set data.Set, e E
 	if err != nil {
 		return err
 	}
-	mmd, err := metric.MMD{Seed: e.Seed}.Test(ctx, drawn.Z, z)
+	tested := min(n, e.Samples)
+	few, err := head(drawn.Z, tested)
 	if err != nil {
 		return err
 	}
-	out.MMD = &Test{mmd.U, mmd.P}
+	mmd, err := metric.MMD{Seed: e.Seed}.Test(ctx, few, z)
+	if err != nil {
+		return err
+	}
+	out.MMD = &Test{mmd.U, mmd.P, tested, n}
 	energy, err := metric.Energy{}.Distance(ctx, drawn.Z, z)
 	if err != nil {
 		return err
@@ -271,7 +350,10 @@ func (r *Run) metrics(ctx context.Context, b backends.Backend, set data.Set, e E
 		return err
 	}
 	out.SlicedW2 = &Distance{distance, se}
-	if out.Means, err = compareMeans(drawn.X, set.X, r.Facts.names()); err != nil {
+	if few, err = head(drawn.X, tested); err != nil {
+		return err
+	}
+	if out.Means, err = compareMeans(few, set.X, r.Facts.names()); err != nil {
 		return err
 	}
 	if dim > 64 {
@@ -294,7 +376,7 @@ func (r *Run) metrics(ctx context.Context, b backends.Backend, set data.Set, e E
 	if err != nil {
 		return err
 	}
-	out.KSD = &Test{ksd.U, ksd.P}
+	out.KSD = &Test{ksd.U, ksd.P, 0, n}
 	return nil
 }
 
@@ -331,7 +413,7 @@ func compareMeans(a, b *tensors.Tensor, names []string) (*Means, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Means{}
+	m := &Means{Samples: len(first)}
 	for j := range first[0] {
 		x, y := estimate(column(first, j)), estimate(column(second, j))
 		se := math.Hypot(x.StandardError, y.StandardError)
@@ -343,6 +425,21 @@ func compareMeans(a, b *tensors.Tensor, names []string) (*Means, error) {
 		}
 	}
 	return m, nil
+}
+
+// head returns the first n rows of a tensor [m, d].
+func head(x *tensors.Tensor, n int) (*tensors.Tensor, error) {
+	d := x.Shape().Dimensions[1]
+	var out *tensors.Tensor
+	err := x.ConstFlatData(func(flat any) {
+		switch f := flat.(type) {
+		case []float32:
+			out = tensors.FromFlatDataAndDimensions(slices.Clone(f[:n*d]), n, d)
+		case []float64:
+			out = tensors.FromFlatDataAndDimensions(slices.Clone(f[:n*d]), n, d)
+		}
+	})
+	return out, err
 }
 
 func column(rows [][]float64, j int) []float64 {

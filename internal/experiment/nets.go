@@ -7,7 +7,6 @@ import (
 	"github.com/gomlx/gomlx/backends"
 
 	"github.com/scorekit/lab/scorekit"
-	"github.com/scorekit/lab/scorekit/backend"
 	"github.com/scorekit/lab/scorekit/net"
 )
 
@@ -75,8 +74,8 @@ func (c Config) model(f Facts) scorekit.Model {
 func (c Config) capable(b backends.Backend, asked string) error {
 	n := c.network()
 	if n.images && isPureGo(b) && asked == Auto && os.Getenv(backends.ConfigEnvVar) == "" {
-		return fmt.Errorf("net %s needs XLA, and what computes is %s, which would take hundreds of times as long: install XLA (scorelab setup), take one of the nets %s, or insist with --backend go",
-			n.name, backend.Describe(b), namesWhere(func(o network) bool { return !o.images && o.noise == n.noise }))
+		return fmt.Errorf("net %s needs XLA, and what computes is pure Go, which would take hundreds of times as long: install XLA (scorelab setup), take one of the nets %s, or insist with --backend go",
+			n.name, namesWhere(func(o network) bool { return !o.images && o.noise == n.noise }))
 	}
 	return nil
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/scorekit/lab/data"
 )
 
-// openFile opens a file or a folder with what the config says of it.
-func (c Config) openFile(path string) (*data.File, error) {
+// openFile opens a file or a folder with what the config says of it, and more.
+func (c Config) openFile(path string, more ...data.OpenOption) (*data.File, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("data %q: there is no such file, and no built-in set of that name%s: must be a file, a folder of images or one of %s", path, nearest(path, BuiltIn()), list(BuiltIn()))
 	}
@@ -20,7 +20,7 @@ func (c Config) openFile(path string) (*data.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := data.Open(path, options...)
+	file, err := data.Open(path, append(options, more...)...)
 	return file, inWords(err)
 }
 

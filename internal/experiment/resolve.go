@@ -45,6 +45,9 @@ func (c Config) resolve(f Facts) (Config, error) {
 			c.Sigma = number(round(f.finest()*c.DataStd, 2)) + ":" + number(round(20*c.DataStd, 2))
 		}
 	}
+	if c.Steps == 0 {
+		c.Steps = f.steps(c.Batch)
+	}
 	if c.CheckpointEvery == 0 {
 		c.CheckpointEvery = max(1, c.Steps/10)
 	}
@@ -104,6 +107,17 @@ func (f Facts) finest() float64 {
 		return 0.01
 	}
 	return 0.1 * math.Pow(float64(f.Rows), -1/float64(f.dim()+4))
+}
+
+// steps is how long to train where it is not said. A network that passes over the same few rows again and again learns these
+// rows by heart: its loss falls on and that of others rises. On 125 rows of wine, in one training, that began between 200 and 400
+// passes.
+func (f Facts) steps(batch int) int {
+	const usual, least, passes = 2000, 200, 200
+	if f.Rows < 0 {
+		return usual
+	}
+	return min(usual, max(least, passes*f.Rows/batch))
 }
 
 // round keeps so many significant digits.

@@ -89,8 +89,8 @@ func (e *Evaluation) String() string {
 	}
 	switch {
 	case e.Nats != nil:
-		l.add("log p", "%s nats an example, divergence %s", e.Nats, e.Divergence)
-		l.add("bits/dim", "%s", e.Bits)
+		l.add("log p", "%s nats an example", e.Nats)
+		l.add("bits/dim", "%s; at noise %v, divergence %s, tolerance %.0e", e.Bits, e.Noise, e.Divergence, e.Tolerance)
 	case e.NoLikelihood != "":
 		l.add("log p", "none: %s", e.NoLikelihood)
 	}
@@ -99,16 +99,21 @@ func (e *Evaluation) String() string {
 	}
 	if e.MMD != nil {
 		l.add("samples", "%d, %s", e.Samples, e.Sampler)
-		l.add("mmd²", "%.3g, p = %.3g", e.MMD.Squared, e.MMD.P)
+		l.add("mmd²", "%s", e.MMD)
 		l.add("energy", "%.3g ± %.1g", e.Energy.Distance, e.Energy.StandardError)
 		l.add("sliced W2", "%.3g ± %.1g", e.SlicedW2.Distance, e.SlicedW2.StandardError)
-		l.add("means", "largest difference %.1f standard errors, of %s", e.Means.Largest, e.Means.Column)
+		l.add("means", "largest difference %.1f standard errors, of %s (%d samples)", e.Means.Largest, e.Means.Column, e.Means.Samples)
 	}
 	switch {
 	case e.KSD != nil:
-		l.add("ksd²", "%.3g, p = %.3g", e.KSD.Squared, e.KSD.P)
+		l.add("ksd²", "%s", e.KSD)
 	case e.NoKSD != "":
 		l.add("ksd²", "none: %s", e.NoKSD)
+	}
+	if e.Recognition != nil {
+		l.add("recognised", "%s", e.Recognition)
+	} else if e.NoRecognition != "" {
+		l.add("recognised", "none: %s", e.NoRecognition)
 	}
 	return l.Builder.String()
 }
@@ -116,6 +121,21 @@ func (e *Evaluation) String() string {
 // String is "0.705 ± 0.01 (1000 examples)".
 func (e *Estimate) String() string {
 	return fmt.Sprintf("%.4g ± %.2g (%d examples)", e.Mean, e.StandardError, e.Examples)
+}
+
+// String is "0.003, p = 0.4 (53 samples, 53 examples)".
+func (t *Test) String() string {
+	samples := ""
+	if t.Samples > 0 {
+		samples = fmt.Sprintf("%d samples, ", t.Samples)
+	}
+	return fmt.Sprintf("%.3g, p = %.3g (%s%d examples)", t.Squared, t.P, samples, t.Examples)
+}
+
+// String is "96.2 % ± 0.6 % of 1000 samples, guidance 1 (98 % ± 0.5 % of 900 real examples held back)".
+func (r *Recognition) String() string {
+	return fmt.Sprintf("%.1f %% ± %.1f %% of %d samples, guidance %v (%.1f %% ± %.1f %% of %d real examples held back)",
+		100*r.Share, 100*r.StandardError, r.Samples, r.Guidance, 100*r.Real, 100*r.RealError, r.RealExamples)
 }
 
 // SampleResult is what is said of samples to a program.

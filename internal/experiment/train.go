@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"time"
 
@@ -32,8 +33,8 @@ type Summary struct {
 	Finished   bool     `json:"finished"`
 	Step       int      `json:"step"`
 	Steps      int      `json:"steps"`
-	Loss       *float64 `json:"loss"` // mean of the last 50 steps; null before the first
-	Seconds    float64  `json:"seconds"`
+	Loss       *float64 `json:"loss"`    // mean of the last 50 steps; null before the first
+	Seconds    float64  `json:"seconds"` // of all the calls that the run took
 	Data       Facts    `json:"data"`
 	Net        string   `json:"net"`
 	Objective  string   `json:"objective"`
@@ -112,6 +113,13 @@ func Train(ctx context.Context, t Training) (*Summary, error) {
 		return nil, err
 	}
 	r := &running{Training: t, prepared: p, backend: b, began: time.Now()}
+	if t.Resume {
+		var before Summary
+		if err := readJSON(filepath.Join(t.Out, summaryName), &before); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		r.before = before.Seconds
+	}
 	if r.history, err = openHistory(t.Out); err != nil {
 		return nil, err
 	}
@@ -150,7 +158,8 @@ type running struct {
 	backend backends.Backend
 	history *history
 	began   time.Time
-	last    int // step of the last samples
+	before  float64 // seconds that earlier calls took
+	last    int     // step of the last samples
 }
 
 func (r *running) note(format string, arguments ...any) {
@@ -260,7 +269,7 @@ func (r *running) resumeCommand() string {
 }
 
 func (r *running) summary(fitted *scorekit.Fitted) *Summary {
-	s := &Summary{Steps: r.config.Steps, Seconds: round(time.Since(r.began).Seconds(), 4), Data: r.facts, Net: r.config.Net,
+	s := &Summary{Steps: r.config.Steps, Seconds: round(r.before+time.Since(r.began).Seconds(), 4), Data: r.facts, Net: r.config.Net,
 		Objective: r.config.Objective, Sigma: r.config.Sigma, Seed: r.config.Seed, Versions: versions(r.backend), Folder: r.Out}
 	if fitted != nil {
 		s.Step, s.Parameters = fitted.Steps(), fitted.NumParameters()
@@ -282,7 +291,11 @@ func (r *running) writeSummary(fitted *scorekit.Fitted) error {
 // shapeText says what an example is.
 func shapeText(f Facts) string {
 	if f.Kind == "images" {
-		return fmt.Sprintf("images of %d×%d with %d channels", f.Height, f.Width, f.Channels)
+		kind := "grey"
+		if f.Channels == 3 {
+			kind = "colour"
+		}
+		return fmt.Sprintf("%s images of %d×%d", kind, f.Height, f.Width)
 	}
 	return fmt.Sprintf("%d columns", f.dim())
 }

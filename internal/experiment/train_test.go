@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -38,7 +39,9 @@ func TestResume(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	looked := tiny(t, "samples-every", "5", "samples", "9")
 	summary, err := train(t, ctx, looked, parts, false, func(r scorekit.Report) {
-		if r.Step >= 1 {
+		if r.Step == 0 { // reports are a quarter of a second apart: with this the next one comes after the first block of steps
+			time.Sleep(300 * time.Millisecond)
+		} else {
 			cancel(stop)
 		}
 	})
@@ -58,10 +61,16 @@ func TestResume(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// The time of both parts counts.
+	first := *summary
+	first.Seconds = 5000
+	if err := writeJSON(filepath.Join(parts, summaryName), first); err != nil {
+		t.Fatal(err)
+	}
 	if summary, err = train(t, t.Context(), c, parts, true, nil); err != nil {
 		t.Fatal(err)
 	}
-	if !summary.Finished || summary.Step != 12 || summary.Resume != "" || summary.Loss == nil {
+	if !summary.Finished || summary.Seconds <= 5000 || summary.Step != 12 || summary.Resume != "" || summary.Loss == nil {
 		t.Errorf("summary %+v", summary)
 	}
 	weights := func(dir string) [][]float64 {

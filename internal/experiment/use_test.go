@@ -114,6 +114,9 @@ func TestScoreInTheUnitsOfTheData(t *testing.T) {
 	if _, err := run.Score(t.Context(), Scoring{At: write(t, "b.csv", "height\n1\n"), Backend: "go"}); err == nil || !strings.Contains(err.Error(), "weight") {
 		t.Errorf("without a column: %v", err)
 	}
+	if _, err := run.Score(t.Context(), Scoring{At: points + "x", Backend: "go"}); err == nil || !strings.HasSuffix(err.Error(), "there is no such file") {
+		t.Errorf("without a file: %v", err)
+	}
 }
 
 func moments(rows [][]float64) (mean []float64, cov [2][2]float64) {
@@ -137,7 +140,7 @@ func moments(rows [][]float64) (mean []float64, cov [2][2]float64) {
 func TestEvaluate(t *testing.T) {
 	run := trained(t, "data", table(t, 200), "label", "kind", "net", "noise-mlp", "sigma", "0.05:10", "holdout", "0.25", "steps", "40", "learning-rate", "0.01", "checkpoint-every", "40")
 	e := DefaultEvaluating()
-	e.Backend, e.Examples, e.Likelihood = "go", 100, 5
+	e.Backend, e.Examples, e.Likelihood, e.Samples = "go", 100, 5, 70
 	got, err := run.Evaluate(t.Context(), e, nil, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -183,7 +186,10 @@ func TestEvaluate(t *testing.T) {
 		"sliced":  got.SlicedW2.Distance > 0,
 		"ksd":     got.KSD.P > 0 && got.KSD.P <= 1,
 		"means":   got.Means.Column == "height" || got.Means.Column == "weight",
-		"samples": got.Samples == 100 && got.Sampler == "heun, 25 steps",
+		"samples": got.Samples == 70 && got.Sampler == "heun, 25 steps",
+		// No more samples in a test than examples.
+		"tested":     got.MMD.Samples == 50 && got.MMD.Examples == 50 && got.Means.Samples == 50 && got.KSD.Examples == 50,
+		"no classes": got.Recognition == nil && got.NoRecognition == "",
 	} {
 		if !ok {
 			t.Errorf("%s: %+v", name, got)
@@ -196,6 +202,21 @@ func TestEvaluate(t *testing.T) {
 	}
 	if text, err := json.Marshal(got); err != nil || !strings.Contains(string(text), `"bits_per_dim":{"mean":`) {
 		t.Errorf("%s: %v", text, err)
+	}
+	for want, change := range map[string]func(e *Evaluating){
+		"examples -1: must be at least 1":                func(e *Evaluating) { e.Examples = -1 },
+		"samples -2: must be at least 1":                 func(e *Evaluating) { e.Samples = -2 },
+		"likelihood -2: must be at least 1, 0 for":       func(e *Evaluating) { e.Likelihood = -2 },
+		"recognition -2: must be at least 1, 0 for":      func(e *Evaluating) { e.Recognition = -2 },
+		"tolerance NaN: must be positive":                func(e *Evaluating) { e.Tolerance = math.NaN() },
+		"guidance -1: must be finite and not negative":   func(e *Evaluating) { e.Guidance = -1 },
+		"guidance 1: the model has no classes: train it": func(e *Evaluating) { e.Guidance = 1 },
+	} {
+		e := e
+		change(&e)
+		if _, err := run.Evaluate(t.Context(), e, nil, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one that says %q", err, want)
+		}
 	}
 	// Data that changed since are not those that were held out.
 	if err := os.WriteFile(run.Config.Data, []byte("height,kind,weight\n1,cat,2\n3,dog,4\n5,dog,1\n2,dog,1\n"), 0o644); err != nil {
