@@ -9,6 +9,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/dtypes"
 	"github.com/gomlx/gomlx/pkg/core/tensors"
 
+	"github.com/scorekit/lab/internal/numbers"
 	"github.com/scorekit/lab/scorekit"
 )
 
@@ -271,19 +272,7 @@ func checkFinite(rows [][]float64) error {
 
 // tensor makes a matrix with d columns of row-major values.
 func tensor(values []float64, d int, dtype dtypes.DType) *tensors.Tensor {
-	return shaped(values, dtype, len(values)/d, d)
-}
-
-// shaped makes a tensor of row-major values.
-func shaped(values []float64, dtype dtypes.DType, dims ...int) *tensors.Tensor {
-	if dtype == dtypes.Float64 {
-		return tensors.FromFlatDataAndDimensions(values, dims...)
-	}
-	narrow := make([]float32, len(values))
-	for i, v := range values {
-		narrow[i] = float32(v)
-	}
-	return tensors.FromFlatDataAndDimensions(narrow, dims...)
+	return numbers.Tensor(values, dtype, len(values)/d, d)
 }
 
 // reshaped returns a copy of x with other dimensions.

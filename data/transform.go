@@ -11,6 +11,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	"github.com/gomlx/gomlx/pkg/core/tensors"
 
+	"github.com/scorekit/lab/internal/numbers"
 	"github.com/scorekit/lab/scorekit"
 )
 
@@ -174,7 +175,7 @@ func like(x *tensors.Tensor, rows [][]float64) (*tensors.Tensor, error) {
 		}
 		flat = append(flat, row...)
 	}
-	return shaped(flat, x.DType(), x.Shape().Dimensions...), nil
+	return numbers.Tensor(flat, x.DType(), x.Shape().Dimensions...), nil
 }
 
 func largest(dtype dtypes.DType) float64 {

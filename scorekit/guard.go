@@ -2,8 +2,9 @@ package scorekit
 
 import (
 	"fmt"
-	"reflect"
 	"runtime"
+
+	missing "github.com/scorekit/lab/internal/given" // given is a function here
 )
 
 // guard runs f and starts its error with what; panics of graph-building code become errors. See catch.
@@ -54,14 +55,7 @@ func isNil(v any) bool {
 	if f, ok := v.(*Fitted); ok {
 		return f == nil || f.model == nil
 	}
-	switch r := reflect.ValueOf(v); r.Kind() {
-	case reflect.Invalid:
-		return true
-	case reflect.Pointer, reflect.Func:
-		return r.IsNil()
-	default:
-		return false
-	}
+	return missing.Missing(v)
 }
 
 // validate asks each of parts that is a Validator.
