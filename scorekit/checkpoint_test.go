@@ -380,6 +380,36 @@ func TestReadOnlyCheckpointFolder(t *testing.T) {
 }
 
 // A damaged file of a later step is no reason to keep only one good checkpoint.
+// TestCheckpointFolderOfAnotherRun starts a second run on the folder of one that is going on, which must be refused and
+// harm nothing, and once more after its end and after runs that failed, which must have let go of the folder.
+func TestCheckpointFolderOfAnotherRun(t *testing.T) {
+	be := testbackend.Go(t)
+	dir := t.TempDir()
+	const refused = "another run is writing to it"
+	second := func(options ...scorekit.FitOption) error {
+		_, err := fitSmall(t, background, be, 8, append(options, scorekit.WithCheckpoints(dir, 2))...)
+		return err
+	}
+	tried := 0
+	if _, err := fitSmall(t, background, be, 4, scorekit.WithCheckpoints(dir, 2), scorekit.WithCallback(func(*scorekit.FitStep) error {
+		tried++
+		wantError(t, second(), "scorekit: Fit: checkpoint folder", refused)
+		wantError(t, second(scorekit.WithResume()), refused)
+		return nil
+	})); err != nil || tried == 0 {
+		t.Fatalf("the first run, disturbed %d times: %v", tried, err)
+	}
+	wantError(t, second(), "give WithResume")
+	wantError(t, second(scorekit.WithResume(), scorekit.WithSeed(5)), "seed")
+	for range scorekit.FitSteps(background, be, smallNet, objective.Denoising{Sigma: 0.5}, gaussian(t, 1, 0, 1), scorekit.WithBatch(16),
+		scorekit.WithSteps(8), scorekit.WithCheckpoints(dir, 2), scorekit.WithResume()) {
+		break
+	}
+	if err := second(scorekit.WithResume()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestTwoGoodCheckpointsAreKept(t *testing.T) {
 	be := testbackend.Go(t)
 	dir := t.TempDir()

@@ -70,7 +70,7 @@ func FitSteps(ctx context.Context, backend backends.Backend, model Model, object
 			yield(nil, err)
 			return
 		}
-		defer t.exec.Finalize()
+		defer t.close()
 		if err := t.run(ctx, func(s *FitStep) bool { return yield(s, nil) }); err != nil {
 			yield(nil, err)
 		}

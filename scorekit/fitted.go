@@ -48,7 +48,7 @@ func Fit(ctx context.Context, backend backends.Backend, model Model, objective O
 	if err != nil {
 		return nil, err
 	}
-	defer t.exec.Finalize()
+	defer t.close()
 	err = t.run(ctx, func(*FitStep) bool { return true })
 	if t.step == 0 {
 		return nil, err
@@ -213,7 +213,7 @@ func findCheckpoint(path string) (*checkpoint, error) {
 	if !info.IsDir() {
 		return readCheckpoint(path)
 	}
-	c, err := (&store{path}).newest()
+	c, err := (&store{dir: path}).newest()
 	if err == nil && c == nil {
 		err = fmt.Errorf("folder %s holds no checkpoint", path)
 	}

@@ -179,7 +179,7 @@ func WithCallback(f func(*FitStep) error) FitOption {
 
 // WithCheckpoints saves the state of training in dir every so many steps, at the end, and when training is
 // cancelled or stopped by an error. The two newest checkpoints are kept. A folder that already holds checkpoints is
-// refused unless [WithResume] is given too.
+// refused unless [WithResume] is given too; one that another run is writing to is refused in any case.
 func WithCheckpoints(dir string, every int) FitOption {
 	return fitOption(func(s *fitSettings) error {
 		if dir == "" {

@@ -11,18 +11,26 @@ import (
 	"strings"
 
 	"github.com/scorekit/lab/internal/atomicfile"
+	"github.com/scorekit/lab/internal/filelock"
 	"github.com/scorekit/lab/internal/safetensors"
 )
 
 // store is a folder of checkpoints: step-000001000.safetensors and so on. The two newest are kept.
-type store struct{ dir string }
+type store struct {
+	dir    string
+	unlock func() // nil in one that is only read
+}
 
 const (
 	checkpointPrefix = "step-"
 	checkpointSuffix = ".safetensors"
 	keepCheckpoints  = 2
+
+	lockName = ".lock" // there while a run writes to the folder
 )
 
+// openStore makes the folder, if need be, and keeps other runs out of it until close: they would remove each other's
+// checkpoints.
 func openStore(dir string) (*store, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("checkpoint folder: %w", err)
@@ -35,8 +43,17 @@ func openStore(dir string) (*store, error) {
 	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
 		return nil, fmt.Errorf("checkpoint folder: %w", err)
 	}
-	return &store{dir}, nil
+	unlock, locked, err := filelock.Try(filepath.Join(dir, lockName))
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint folder: %w", err)
+	}
+	if !locked {
+		return nil, fmt.Errorf("checkpoint folder %s: another run is writing to it: wait for its end, or give another folder", dir)
+	}
+	return &store{dir, unlock}, nil
 }
+
+func (s *store) close() { s.unlock() }
 
 // list returns the paths of the checkpoints, newest first.
 func (s *store) list() ([]string, error) {

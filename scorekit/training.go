@@ -96,10 +96,27 @@ func newTraining(ctx context.Context, backend backends.Backend, model Model, obj
 	if _, err := t.header(); err != nil { // a model that cannot be described would be lost after the training
 		return nil, err
 	}
+	ready := false
+	defer func() { // also when a model panics
+		if !ready {
+			t.close()
+		}
+	}()
 	if err := t.prepare(); err != nil {
 		return nil, err
 	}
+	ready = true
 	return t, nil
+}
+
+// close gives back what the run holds besides its weights.
+func (t *training) close() {
+	if t.exec != nil {
+		t.exec.Finalize()
+	}
+	if t.store != nil {
+		t.store.close()
+	}
 }
 
 // defaultUnroll weighs the seconds that XLA needs to compile each unrolled step against what it saves: on the ring of the
