@@ -185,7 +185,7 @@ func readCheckpoint(path string) (*checkpoint, error) {
 		return nil, fmt.Errorf("%s: %w: not a scorekit checkpoint", path, safetensors.ErrDamaged)
 	}
 	if c.Format != checkpointFormat {
-		return nil, fmt.Errorf("%s: checkpoint format %d: this version reads format %d", path, c.Format, checkpointFormat)
+		return nil, fmt.Errorf("%s: checkpoint format %d: this version reads format %d; update scorekit for a later one", path, c.Format, checkpointFormat)
 	}
 	return c, nil
 }

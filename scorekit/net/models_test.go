@@ -99,7 +99,16 @@ type energies interface {
 // trained fits model for two large steps on pure Go, which needs no time to compile, so that no bias is 0 any more.
 func trained(t *testing.T, model scorekit.Model, options ...scorekit.FitOption) *scorekit.Fitted {
 	t.Helper()
-	data, err := scorekit.Examples(pointsFor(model, [][]float64{{1, 0.5, -1}, {0.2, -0.7, 0.4}, {-1.2, 1, 0.3}}))
+	return trainedOn(t, model, pointsFor(model, [][]float64{{1, 0.5, -1}, {0.2, -0.7, 0.4}, {-1.2, 1, 0.3}}), options...)
+}
+
+// trainedOn is trained with points of any shape, three of them, of the first and last classes of a model that has classes.
+func trainedOn(t *testing.T, model scorekit.Model, points *tensors.Tensor, options ...scorekit.FitOption) *scorekit.Fitted {
+	t.Helper()
+	data, err := scorekit.Examples(points)
+	if c, ok := model.(scorekit.Conditional); ok {
+		data, err = scorekit.LabelledExamples(points, []int{0, 1, c.NumClasses() - 1})
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
