@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strings"
 
+	"github.com/gomlx/gomlx/pkg/core/dtypes"
 	"github.com/gomlx/gomlx/pkg/core/tensors"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
@@ -187,7 +189,28 @@ func readCheckpoint(path string) (*checkpoint, error) {
 	if c.Format != checkpointFormat {
 		return nil, fmt.Errorf("%s: checkpoint format %d: this version reads format %d; update scorekit for a later one", path, c.Format, checkpointFormat)
 	}
+	if err := c.possible(); err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", path, safetensors.ErrDamaged, err)
+	}
 	return c, nil
+}
+
+// possible returns an error for a description that no run can have written.
+func (h header) possible() error {
+	size := 1
+	for _, d := range h.Shape {
+		if d < 1 || size > math.MaxInt32/d {
+			return fmt.Errorf("shape of an example %v: must be positive, of at most %d numbers", h.Shape, math.MaxInt32)
+		}
+		size *= d
+	}
+	if len(h.Shape) == 0 || h.Step < 0 {
+		return fmt.Errorf("shape of an example %v, step %d: must be there, and not negative", h.Shape, h.Step)
+	}
+	if h.DType != dtypes.Float32.String() && h.DType != dtypes.Float64.String() {
+		return fmt.Errorf("dtype %q: must be %s or %s", h.DType, dtypes.Float32, dtypes.Float64)
+	}
+	return nil
 }
 
 // cloneValue copies a variable's value to the host, so that training can go on.
