@@ -36,12 +36,14 @@ func (e *DivergedError) Suggested() float64 {
 
 // Error names the step, the largest |x| at it and before it, and by how much to shorten the setting of the step. Chains that
 // were not finite before the step that is named began so: because of their starting points, or because the sampler made them
-// NaN where their score or log p is no number.
+// NaN where their score or log p is no number; chains that did not grow in it are large by nature and need [WithLimit].
 func (e *DivergedError) Error() string {
 	advice := "a look at the score there may help"
 	switch {
 	case math.IsInf(e.Before, 1) || math.IsNaN(e.Before):
 		advice = "the chains began so: look at the starting points, and at the score and any log p or energy there"
+	case e.Largest <= e.Before:
+		advice = "the chains do not grow: let them be that large by WithLimit"
 	case e.StepSize > 0 && !math.IsInf(e.StepSize, 0):
 		advice = fmt.Sprintf("shorten the step to 1/%.0f of its setting, or look at the score", e.StepSize/e.Suggested())
 	}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/gomlx/gomlx/backends"
 	"github.com/gomlx/gomlx/pkg/core/dtypes"
-	"github.com/gomlx/gomlx/pkg/core/graph"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/scorekit/lab/scorekit/random"
 )
@@ -60,8 +60,7 @@ func EvaluateLoss(backend backends.Backend, model Model, objective Objective, da
 			var loss *Node
 			naming(objective, func() { loss = objective.Loss(vars, random.New(in[0], dtype, 1), score, in[1]) })
 			checkLoss(objective, loss, n)
-			mean := graph.ReduceAllMean(loss)
-			return graph.Stack([]*Node{mean, graph.ReduceAllMean(graph.Square(graph.Sub(loss, mean)))}, 0)
+			return loss
 		})
 		if err != nil {
 			return err
@@ -71,11 +70,12 @@ func EvaluateLoss(backend backends.Backend, model Model, objective Objective, da
 		if err != nil {
 			return err
 		}
-		moments, err := floats(out)
+		losses, err := floats(out) // the square of a finite float32 need not be one
 		if err != nil {
 			return err
 		}
-		mean, standardError = moments[0], math.Sqrt(moments[1]/float64(n-1))
+		mean, standardError = stat.MeanStdDev(losses, nil)
+		standardError /= math.Sqrt(float64(n))
 		if !finite(mean) || !finite(standardError) {
 			return fmt.Errorf("the loss is %v with standard error %v: both must be finite", mean, standardError)
 		}
