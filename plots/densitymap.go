@@ -9,6 +9,8 @@ type DensityMap struct {
 	Density Density
 	// Contours is about how many levels are drawn, at round values. 0: none.
 	Contours int
+	// XLabel and YLabel name the axes: x₁ and x₂ unless they say otherwise.
+	XLabel, YLabel string
 }
 
 // Figure draws the map. It returns an error for a negative number of contours, a log-density that does not match its
@@ -29,7 +31,7 @@ func (d DensityMap) figure() (*Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := planePanel(d.Title, m.lattice.Window)
+	p := planePanel(d.Title, m.lattice.Window).named(d.XLabel, d.YLabel)
 	p.axes.Add(raster(m.raster))
 	if d.Contours > 0 {
 		m.bar.levels = levelsOf(0, m.top, d.Contours)

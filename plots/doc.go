@@ -3,7 +3,8 @@
 //
 // Each figure is a struct whose fields are what is drawn, with a zero value for whatever has a sensible default, and
 // one method, Figure, that checks the fields and returns a [Figure] or an error that names what is wrong. A Figure
-// encodes itself: [Figure.PNG], [Figure.SVG], [Figure.Save]. [Row] and [Panels] set several side by side.
+// encodes itself: [Figure.PNG], [Figure.IndexedPNG], [Figure.SVG], [Figure.Save]. [Row] and [Panels] set several side
+// by side.
 //
 // In the plane:
 //
@@ -42,6 +43,6 @@
 //
 // Files: one for each figure, by its name; filmstrip.go holds [PointStrip] and [ImageStrip]. contour.go: contour lines.
 // lattice.go: points to evaluate at. tensor.go: reading and checking data. style.go, palette.go, ticks.go, legend.go,
-// colourbar.go: the house style. panel.go: one set of axes with its texts. layout.go: panels on a page. figure.go:
-// encoding. The folder inline shows figures in a notebook.
+// colourbar.go: the house style. panel.go: one set of axes with its texts. layout.go: panels on a page. figure.go,
+// indexed.go: encoding. The folder inline shows figures in a notebook.
 package plots

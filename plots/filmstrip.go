@@ -7,6 +7,7 @@ import (
 
 	"github.com/gomlx/gomlx/pkg/core/tensors"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 )
 
 // Frame is a moment of a sampling run.
@@ -24,8 +25,8 @@ type PointStrip struct {
 	Title string
 	// Frames hold points, [n, 2].
 	Frames []Frame
-	// Window is the part of the plane shown; the zero value shows every point of every frame. A legend counts those
-	// outside.
+	// Window is the part of the plane shown; the zero value shows every point of every frame. Where a frame has points
+	// outside, a legend counts them.
 	Window Window
 	// Densities are exact densities, drawn as contour lines: none, one for all frames, or one for each.
 	Densities []Density
@@ -35,12 +36,15 @@ type PointStrip struct {
 // finite, a window without area or with no point of a frame inside, and densities that are neither one nor as many as
 // the frames or cannot be read.
 func (s PointStrip) Figure() (*Figure, error) {
-	panels, err := s.panels()
+	panels, outside, err := s.panels()
 	if err != nil {
 		return nil, fmt.Errorf("plots: point strip: %w", err)
 	}
 	for i, p := range panels {
 		p.height = smallBody
+		if outside[i] > 0 {
+			p.keys = []key{outsideKey(outside[i])}
+		}
 		p.axes.X.Label.Text, p.axes.Y.Label.Text = "", ""
 		p.hideY = i > 0
 	}
@@ -53,13 +57,20 @@ func (s PointStrip) Figure() (*Figure, error) {
 
 // Animation shows the frames one after another, larger than the strip does. It returns the errors of Figure.
 func (s PointStrip) Animation() (Animation, error) {
-	panels, err := s.panels()
+	panels, outside, err := s.panels()
 	if err != nil {
 		return Animation{}, fmt.Errorf("plots: point strip: %w", err)
 	}
+	most := outsideKey(slices.Max(outside))
 	var out Animation
 	for i, p := range panels {
 		p.banner, p.span = s.Title, 1
+		switch { // frames are of one size: one with nothing to count keeps the place
+		case outside[i] > 0:
+			p.keys = []key{outsideKey(outside[i])}
+		case slices.Max(outside) > 0:
+			p.keys = []key{{"", most.width() - textGap, func(*draw.Canvas) {}}}
+		}
 		if len(s.Densities) > 0 {
 			p.keys = append(p.keys, exactKey)
 		}
@@ -70,6 +81,11 @@ func (s PointStrip) Animation() (Animation, error) {
 
 var exactKey = key{"exact density", thumbWidth, lineSample(outlineStyle)}
 
+// outsideKey counts the points that a window leaves out.
+func outsideKey(n int) key {
+	return key{number(float64(n), 0) + " outside", 6, dotSample(series[0])}
+}
+
 func headed(what, title string) string {
 	if title != "" {
 		return title + ". " + what + "."
@@ -77,39 +93,38 @@ func headed(what, title string) string {
 	return what + "."
 }
 
-// panels returns one panel for each frame, of a window's full size.
-func (s PointStrip) panels() ([]*panel, error) {
+// panels returns one panel for each frame, of a window's full size, and how many of its points are outside.
+func (s PointStrip) panels() (out []*panel, left []int, err error) {
 	if len(s.Frames) == 0 {
-		return nil, errors.New("no frames")
+		return nil, nil, errors.New("no frames")
 	}
 	sets := make([][][]float64, len(s.Frames))
 	for i, frame := range s.Frames {
 		var err error
 		if sets[i], err = planar(fmt.Sprintf("frame %d (%s)", i, frame.Title), frame.State); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if n := len(s.Densities); n > 1 && n != len(sets) {
-		return nil, fmt.Errorf("%d densities for %d frames: must be none, one, or as many", n, len(sets))
+		return nil, nil, fmt.Errorf("%d densities for %d frames: must be none, one, or as many", n, len(sets))
 	}
 	under := make([]*mapped, len(s.Densities))
 	for i, d := range s.Densities {
 		var err error
 		if under[i], err = d.read(); err != nil {
-			return nil, fmt.Errorf("density %d: %w", i, err)
+			return nil, nil, fmt.Errorf("density %d: %w", i, err)
 		}
 	}
 	window, err := windowOf(s.Window, sets)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var out []*panel
-	left := make([]int, len(sets)) // points outside
+	left = make([]int, len(sets))
 	for i, set := range sets {
 		p := planePanel(s.Frames[i].Title, window)
 		points, outside := cut([][][]float64{set}, window)
 		if outside[0] == len(set) {
-			return nil, fmt.Errorf("frame %d (%s): no point inside the window %v", i, s.Frames[i].Title, window)
+			return nil, nil, fmt.Errorf("frame %d (%s): no point inside the window %v", i, s.Frames[i].Title, window)
 		}
 		left[i] = outside[0]
 		points.radius *= 0.7
@@ -120,12 +135,7 @@ func (s PointStrip) panels() ([]*panel, error) {
 		p.axes.Add(frame{colour: soft})
 		out = append(out, p)
 	}
-	if slices.Max(left) > 0 { // in all frames or in none, which keeps them alike
-		for i, p := range out {
-			p.keys = []key{{number(float64(left[i]), 0) + " outside", 6, dotSample(series[0])}}
-		}
-	}
-	return out, nil
+	return out, left, nil
 }
 
 // ImageStrip draws moments of a sampling run of images: a row for each chain, a column for each frame, the frames'

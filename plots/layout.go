@@ -29,7 +29,8 @@ type margins struct{ left, right, bottom, top vg.Length }
 
 // layout gives all bodies one height, h, lines up those of a column and of a row, and leaves each the room its texts
 // need. The total width is linear in h, so h follows from the width wanted; as texts wrap and ticks change with the
-// width, the margins are measured again a few times.
+// width, the margins are measured again a few times. Where two sizes of h would each lead to the other, the room for
+// both is kept.
 func (f *Figure) layout() (*page, error) {
 	if f == nil || len(f.panels) == 0 {
 		return nil, errors.New("plots: figure: no panels: make one with a figure's Figure method")
@@ -56,9 +57,11 @@ func (f *Figure) layout() (*page, error) {
 			heads[i/f.columns] = textGap + lineHeight(titleSize)
 		}
 	}
-	for range 6 {
-		clear(cols)
-		clear(lines)
+	for round := range 6 {
+		if round < 3 {
+			clear(cols)
+			clear(lines)
+		}
 		for i, p := range f.panels {
 			m := p.measure(h*vg.Length(p.aspect), h)
 			c, r := i%f.columns, i/f.columns

@@ -233,8 +233,11 @@ func (p *panel) draw(c draw.Canvas, body vg.Rectangle, top vg.Length) {
 	}
 }
 
-// axisLabel is the room of a label beside an axis.
-const axisLabel = labelSize + 4
+// axisLabel is the room of a label beside an axis, labelGap what is left free of it before the ticks' numbers.
+const (
+	axisLabel = labelSize + 6
+	labelGap  = 4
+)
 
 // scale makes the axes logarithmic that are to be. Their labels are then drawn by the panel: gonum/plot reserves room for
 // a label as if it stood at the arithmetic middle, which on a logarithmic axis is near its end.
@@ -254,10 +257,10 @@ func (p *panel) drawLabels(c draw.Canvas, outer, body vg.Rectangle) {
 	s.XAlign = draw.XCenter
 	middle := body.Min.Add(body.Max).Scale(0.5)
 	s.YAlign = draw.YTop
-	c.FillText(s, vg.Point{X: middle.X, Y: outer.Min.Y - 2}, p.labelX)
+	c.FillText(s, vg.Point{X: middle.X, Y: outer.Min.Y - labelGap}, p.labelX)
 	s.Rotation = math.Pi / 2
 	s.YAlign = draw.YBottom
-	c.FillText(s, vg.Point{X: outer.Min.X - 2, Y: middle.Y}, p.labelY)
+	c.FillText(s, vg.Point{X: outer.Min.X - labelGap, Y: middle.Y}, p.labelY)
 }
 
 // checkText returns an error for a letter that the typeface would show as an empty box.

@@ -348,3 +348,77 @@ func TestNamesUnderAnAxisFit(t *testing.T) {
 		t.Error("names wider than their places are not turned")
 	}
 }
+
+func TestAxesOfPlanesHaveNames(t *testing.T) {
+	lattice := Lattice{Window{-1, 1, -1, 1}, 4, 4}
+	density := Density{Lattice: lattice, Log: on(t, lattice, func(x, y float64) float64 { return -x * x })}
+	for name, f := range map[string]*Figure{
+		"trajectories": must(t, Trajectories{Paths: []Path{{States: []*tensors.Tensor{points(0, 0), points(1, 1)}}}, XLabel: "time t", YLabel: "state"}),
+		"scatter":      must(t, Scatter{Sets: []PointSet{{Points: points(0, 0, 1, 1)}}, XLabel: "time t", YLabel: "state"}),
+		"density map":  must(t, DensityMap{Density: density, XLabel: "time t", YLabel: "state"}),
+	} {
+		if texts := svgTexts(t, f); !strings.Contains(texts, "time t") || !strings.Contains(texts, "state") || strings.Contains(texts, "x₁") || strings.Contains(texts, "x₂") {
+			t.Errorf("%s: texts %q", name, texts)
+		}
+	}
+	if _, err := (Scatter{Sets: []PointSet{{Points: points(0, 0, 1, 1)}}, XLabel: "∇"}).Figure(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := must(t, Scatter{Sets: []PointSet{{Points: points(0, 0, 1, 1)}}, XLabel: "∇"}).PNG(); err == nil || !strings.Contains(err.Error(), "no '∇'") {
+		t.Errorf("a letter that is not there: %v", err)
+	}
+}
+
+// TestOnlyFramesWithPointsOutsideSaySo has one frame of three with points outside, and in an animation the same size
+// for all.
+func TestOnlyFramesWithPointsOutsideSaySo(t *testing.T) {
+	strip := PointStrip{Window: Window{-3, 3, -3, 3}, Frames: []Frame{
+		{"start", points(0, 0, 9, 9, 9, 8)}, {"later", points(0, 0, 1, 1, 1, 2)}, {"end", points(0, 0, 1, 1, 2, 1)}}}
+	f := must(t, strip)
+	if texts := svgTexts(t, f); strings.Count(texts, "outside") != 1 || !strings.Contains(texts, "2 outside") {
+		t.Errorf("texts %q", texts)
+	}
+	a, err := strip.Animation()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.GIF(); err != nil {
+		t.Error(err)
+	}
+	for i, frame := range a.Frames {
+		if texts := svgTexts(t, frame); strings.Contains(texts, "outside") != (i == 0) {
+			t.Errorf("frame %d: texts %q", i, texts)
+		}
+	}
+	strip.Frames = strip.Frames[1:]
+	if keys := must(t, strip).panels[0].keys; len(keys) != 0 {
+		t.Errorf("%d entries of a legend for nothing", len(keys))
+	}
+}
+
+// TestLabelsStayOnThePage lays out rows of maps of many proportions: whatever ticks their colour bars come to have, the
+// room that the texts of the last one need ends before the page does.
+func TestLabelsStayOnThePage(t *testing.T) {
+	for n := 1; n <= 3; n++ {
+		for high := 2.0; high < 6; high += 0.1 {
+			lattice := Lattice{Window{-3.6, 3.6, -high, high}, 2, 2}
+			var row []*Figure
+			for range n {
+				row = append(row, must(t, DensityMap{Density: Density{Lattice: lattice, Log: column1(0, 0, 0, 0), Top: 0.26}}))
+			}
+			f, err := Row(row...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			page, err := f.layout()
+			if err != nil {
+				t.Fatal(err)
+			}
+			body := page.bodies[n-1]
+			need := body.Max.X + page.panels[n-1].measure(body.Size().X, body.Size().Y).right + pageMargin
+			if need > page.width+dot { // positions are rounded to dots
+				t.Errorf("%d maps of %.3g × %.3g: %v wide, need %v", n, 7.2, 2*high, page.width, need)
+			}
+		}
+	}
+}

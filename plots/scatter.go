@@ -21,6 +21,8 @@ type Scatter struct {
 	Window Window
 	// Density is an exact density, drawn as contour lines where its Log is set.
 	Density Density
+	// XLabel and YLabel name the axes: x₁ and x₂ unless they say otherwise.
+	XLabel, YLabel string
 }
 
 // PointSet is a named set of points.
@@ -59,7 +61,7 @@ func (s Scatter) figure() (*Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := planePanel(s.Title, window)
+	p := planePanel(s.Title, window).named(s.XLabel, s.YLabel)
 	cloud, outside := cut(sets, window)
 	p.axes.Add(grid(), cloud)
 	var outline []key

@@ -150,6 +150,17 @@ func planePanel(title string, w Window) *panel {
 	return &panel{title: title, axes: p, aspect: w.aspect(), height: bodyHeight / vg.Length(math.Sqrt(max(w.aspect(), 1)))}
 }
 
+// named gives the axes other names than x₁ and x₂, where there are any.
+func (p *panel) named(x, y string) *panel {
+	if x != "" {
+		p.axes.X.Label.Text = x
+	}
+	if y != "" {
+		p.axes.Y.Label.Text = y
+	}
+	return p
+}
+
 // arrows draws a field: an arrow of 0.95 cells stands for a score of size longest or more.
 type arrows struct {
 	lattice Lattice

@@ -22,6 +22,8 @@ type Trajectories struct {
 	Density Density
 	// Window is the part of the plane shown. The zero value is that of the density, or without one shows all states.
 	Window Window
+	// XLabel and YLabel name the axes: x₁ and x₂ unless they say otherwise.
+	XLabel, YLabel string
 }
 
 // Path is a run of several chains.
@@ -86,7 +88,7 @@ func (t Trajectories) figure() (*Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := planePanel(t.Title, window)
+	p := planePanel(t.Title, window).named(t.XLabel, t.YLabel)
 	if under != nil {
 		p.axes.Add(raster(under.raster))
 		p.bar = &under.bar

@@ -12,7 +12,8 @@ import (
 	"github.com/scorekit/lab/plots"
 )
 
-// Show displays a figure as a PNG, which has two pixels to each screen pixel.
+// Show displays a figure as a PNG, which has two pixels to each screen pixel and up to 256 colours, for the notebook's
+// size.
 //
 // It is sent as an HTML image with a width, as that is what JupyterLab, VS Code and HTML exports agree on: they show it
 // at its true size, and keep the words that describe it. It returns the figure's own errors, and one outside a
@@ -29,7 +30,7 @@ func Show(figure *plots.Figure) error {
 }
 
 func image(figure *plots.Figure) (string, error) {
-	data, err := figure.PNG()
+	data, err := figure.IndexedPNG()
 	if err != nil {
 		return "", err
 	}
