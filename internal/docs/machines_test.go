@@ -16,6 +16,7 @@ func TestNoMachines(t *testing.T) {
 			continue // not a text
 		}
 		for number, line := range strings.Split(text, "\n") {
+			line = strings.ReplaceAll(line, "/home/scorelab", "") // in the image
 			if found := foreign.FindString(line); found != "" && !strings.Contains(line, "https://example.com") {
 				t.Errorf("%s:%d: %q belongs to a machine", path, number+1, found)
 			}
