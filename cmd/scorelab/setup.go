@@ -10,7 +10,7 @@ import (
 )
 
 func setupCommand() *cobra.Command {
-	var gpu, user, force bool
+	var gpu, gopls, user, force bool
 	command := &cobra.Command{
 		Use:   "setup",
 		Short: "Install what the notebooks need, all in one folder",
@@ -23,7 +23,7 @@ Run again it only does what is missing or out of date.`,
 			if err != nil {
 				return err
 			}
-			s.GPU, s.Force, s.Out = gpu, force, os.Stdout
+			s.GPU, s.Gopls, s.Force, s.Out = gpu, gopls, force, os.Stdout
 			if err := s.Ensure(command.Context()); err != nil {
 				return err
 			}
@@ -32,6 +32,7 @@ Run again it only does what is missing or out of date.`,
 		},
 	}
 	command.Flags().BoolVar(&gpu, "gpu", false, "also the XLA plugin for NVIDIA GPUs (several GB; only tried where NVIDIA's driver is installed)")
+	command.Flags().BoolVar(&gopls, "gopls", false, "also gopls, where there is none: Tab then completes names in cells")
 	command.Flags().BoolVar(&user, "user", false, "in your cache folder, shared by all checkouts, instead of this one's .scorelab")
 	command.Flags().BoolVar(&force, "force", false, "make everything anew")
 	return command

@@ -25,7 +25,7 @@ func files(t *testing.T, suffix string) (paths []string) {
 			return err
 		}
 		if entry.IsDir() {
-			if hidden := strings.HasPrefix(entry.Name(), ".") && path != "." && path != ".ci"; hidden || path == "build" {
+			if hidden := strings.HasPrefix(entry.Name(), ".") && path != "." && path != ".ci"; hidden || path == "build" || entry.Name() == "node_modules" {
 				return fs.SkipDir
 			}
 		} else if strings.HasSuffix(path, suffix) {

@@ -11,5 +11,6 @@
 // imports anything else fails with Go's error.
 //
 // Map: module.go finds the module, environment.go sets what GoNB and go see, link.go edits the new go.mod, gotool.go is
-// the stand-in for go, launch.go starts GoNB, exec_*.go hold what differs by system, launcher is the program.
+// the stand-in for go, launch.go starts GoNB, exec_*.go hold what differs by system, launcher is the program; gonb has
+// the corrections to GoNB itself.
 package kernel

@@ -17,7 +17,8 @@ type Output struct {
 }
 
 var (
-	// exitLine is what GoNB prints to the standard error when a cell's program did not end well, and its only trace.
+	// exitLine is what GoNB prints to the standard error when a cell's program did not end well, and its only trace where GoNB is
+	// used as it is published (see package gonb).
 	exitLine = regexp.MustCompile(`(?m)^(exit status \d+|signal: .*)$`)
 	// unknownCommand is what it prints for a % command that it does not know, before it goes on as if nothing were.
 	unknownCommand = regexp.MustCompile(`unknown or not implemented`)
@@ -25,9 +26,20 @@ var (
 	escape = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
 )
 
-// Failure returns what went wrong in a cell by its outputs: the text of an error (the Go compiler's, mostly), of a
-// program that panicked or exited with a status, or of an unknown % command. It is "" for a cell that did not fail.
+// Failure returns what went wrong in a cell by its outputs: what a program that panicked or exited with a status has printed,
+// the text of an error (the Go compiler's, mostly), or that of an unknown % command. It is "" for a cell that did not fail.
 func Failure(outputs []Output) string {
+	var complaint strings.Builder
+	for _, out := range outputs {
+		if out.Type == "stream" && out.Name == "stderr" {
+			complaint.WriteString(string(out.Text))
+		}
+	}
+	said := escape.ReplaceAllString(strings.ReplaceAll(complaint.String(), "\r\n", "\n"), "")
+	// First, as the error that belongs to it has only the status.
+	if exitLine.MatchString(said) {
+		return strings.TrimSpace(said)
+	}
 	for _, out := range outputs {
 		if out.Type == "error" {
 			var parts []string
@@ -41,14 +53,7 @@ func Failure(outputs []Output) string {
 			return escape.ReplaceAllString(report, "")
 		}
 	}
-	var complaint strings.Builder
-	for _, out := range outputs {
-		if out.Type == "stream" && out.Name == "stderr" {
-			complaint.WriteString(string(out.Text))
-		}
-	}
-	said := escape.ReplaceAllString(strings.ReplaceAll(complaint.String(), "\r\n", "\n"), "")
-	if exitLine.MatchString(said) || unknownCommand.MatchString(said) {
+	if unknownCommand.MatchString(said) {
 		return strings.TrimSpace(said)
 	}
 	return ""

@@ -1,8 +1,8 @@
 // Package notebook executes notebooks without a browser and finds out whether they failed.
 //
-// That is less plain than it sounds: to Jupyter, a cell whose Go program panics, exits with a status or fails its tests
-// is a success, as is a cell with an unknown % command, for the kernel itself did what it was asked to. So [Failure] looks at
-// what each cell has printed. The execution is done by a small Python program, execute.py, on top of nbclient: it tells
+// That is less plain than it sounds: to GoNB as it is published, a cell whose Go program panics, exits with a status or fails its
+// tests is a success, as is a cell with an unknown % command, for the kernel itself did what it was asked to. So [Failure]
+// looks at what each cell has printed. The execution is done by a small Python program, execute.py, on top of nbclient: it tells
 // of each cell as it ends and asks whether to go on.
 //
 // Each notebook runs in a scratch folder of its own, a copy of the notebooks' folder without the notebooks, with its

@@ -53,7 +53,7 @@ func TestListAndTitle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "00-passes 01-panics 02-does-not-compile 03-unknown-command 04-hangs 05-exits"
+	want := "00-passes 01-panics 02-does-not-compile 03-unknown-command 04-hangs 05-exits 06-panics-in-a-function"
 	if names(books) != want {
 		t.Errorf("notebooks %q, want %q", names(books), want)
 	}
@@ -91,6 +91,7 @@ func TestFailure(t *testing.T) {
 		{"killed", `[{"output_type":"stream","name":"stderr","text":"signal: killed\n"}]`, "signal: killed"},
 		{"unknown command", `[{"output_type":"stream","name":"stdout","text":"printed all the same\n"},{"output_type":"stream","name":"stderr","text":"\"%nonsense\" unknown or not implemented yet."}]`, "%nonsense"},
 		{"compile error", `[{"output_type":"error","ename":"ERROR","evalue":"# gonb_3c86cfe6\n./main.go:11:19: cannot use 42\n","traceback":["# gonb_3c86cfe6","Cell[1]: Line 2\n\ncannot use 42 (untyped int constant) as string value",""]}]`, "Cell[1]: Line 2"},
+		{"panic that is an error, too", `[{"output_type":"stream","name":"stderr","text":"panic: off\n\t[[ Cell [2] Line 3 ]]\nexit status 2\n"},{"output_type":"error","ename":"ERROR","evalue":"exit status 2","traceback":["the cell's program ended with: exit status 2"]}]`, "[[ Cell [2] Line 3 ]]"},
 		{"error without a trace", `[{"output_type":"error","ename":"ERROR","evalue":"lost","traceback":[]}]`, "ERROR: lost"},
 	}
 	for _, test := range tests {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/scorekit/lab/internal/kernel"
+	"github.com/scorekit/lab/internal/kernel/gonb"
 	"github.com/scorekit/lab/internal/process"
 	"github.com/scorekit/lab/internal/setup"
 )
@@ -122,7 +123,8 @@ func (r Runner) execute(ctx context.Context, book Notebook, result *Result) (err
 
 	command := process.Command(ctx, setup.VenvProgram(r.Setup.Home, "python"), filepath.Join(scratch.root, "execute.py"))
 	command.Env = append(r.Setup.JupyterEnviron(), kernel.RootVar+"="+r.Setup.Checkout,
-		"TMPDIR="+scratch.temp, "TMP="+scratch.temp, "TEMP="+scratch.temp, "PYTHONUTF8=1")
+		"TMPDIR="+scratch.temp, "TMP="+scratch.temp, "TEMP="+scratch.temp, "PYTHONUTF8=1",
+		gonb.NoGoplsVar+"=1")
 	// Standard error has the kernel's log: of interest only when the program itself fails.
 	var log bytes.Buffer
 	command.Stderr = &log

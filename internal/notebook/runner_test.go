@@ -44,6 +44,8 @@ func TestRunFindsFailures(t *testing.T) {
 		"03-unknown-command":  {1, "%nonsense"},
 		"04-hangs":            {1, "not done after 5 s"},
 		"05-exits":            {1, "the number is off"},
+		// Where it happened, in the cell that declares the function, and who called it.
+		"06-panics-in-a-function": {2, "[[ Cell [1] Line 4 ]]"},
 	}
 	for _, book := range books {
 		t.Run(book.Name, func(t *testing.T) {
@@ -65,6 +67,8 @@ func TestRunFindsFailures(t *testing.T) {
 				if err != nil || pageErr != nil || result.Passed != result.Cells || !bytes.Contains(page, []byte("twice: 42")) {
 					t.Errorf("passed %d of %d, %v", result.Passed, result.Cells, errors.Join(err, pageErr))
 				}
+			case strings.Contains(fmt.Sprint(err), temp):
+				t.Errorf("a temporary file in the report: %v", err)
 			case !errors.As(err, &failed) || failed.Cell != test.cell || !strings.Contains(failed.Report, test.want):
 				t.Errorf("%v\nwant a failure of cell %d with %q", err, test.cell, test.want)
 			}

@@ -8,8 +8,8 @@
 // heals by itself at the next. A lock keeps two set-ups apart, and ends with the process that holds it.
 //
 // Map: setup.go runs the steps, step.go is one of them, stamp.go its stamp, lock*.go the lock, place.go chooses the folder,
-// run.go runs tools and explains their failures; python.go, plugin*.go, tools.go, modules.go and kernelspec.go are the
-// steps themselves; jupyter.go is the environment in which Jupyter runs.
+// run.go runs tools and explains their failures; python.go, plugin*.go, tools.go, gopls.go, modules.go and kernelspec.go are
+// the steps themselves; jupyter.go is the environment in which Jupyter runs.
 package setup
 
 import (
@@ -31,6 +31,8 @@ type Setup struct {
 	Checkout string
 	// GPU asks for the CUDA plugin too.
 	GPU bool
+	// Gopls asks for gopls too, which completes names in cells.
+	Gopls bool
 	// Force makes every step anew.
 	Force bool
 	// Out is told what is being done, a line or two a step.
@@ -123,11 +125,14 @@ func (s Setup) make(ctx context.Context, step step, count string) error {
 	return nil
 }
 
-// steps lists the steps in the order in which they are made. The plugin for GPUs is kept fresh once it was asked for.
+// steps lists the steps in the order in which they are made. What was asked for once is kept fresh from then on.
 func (s Setup) steps() []step {
 	steps := []step{s.pythonStep(), s.kernelspecStep(), s.toolsStep(), s.launcherStep(), s.modulesStep(), s.cpuPluginStep()}
 	if s.GPU || hasStamp(s.Home, cudaName) {
 		steps = append(steps, s.cudaPluginStep())
+	}
+	if s.Gopls || hasStamp(s.Home, goplsName) {
+		steps = append(steps, s.goplsStep())
 	}
 	return steps
 }

@@ -2,6 +2,8 @@ package setup
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,11 +14,12 @@ import (
 
 	"github.com/scorekit/lab/internal/home"
 	"github.com/scorekit/lab/internal/kernel"
+	"github.com/scorekit/lab/internal/kernel/gonb"
 )
 
 // kernelTools are the programs that the kernel needs, by package; go.mod lists them as tools and so pins their versions.
 var kernelTools = []struct{ name, path, module string }{
-	{"gonb", "github.com/janpfeifer/gonb", "github.com/janpfeifer/gonb"},
+	{"gonb", gonb.Module, gonb.Module},
 	{"goimports", "golang.org/x/tools/cmd/goimports", "golang.org/x/tools"},
 }
 
@@ -42,7 +45,7 @@ func (s Setup) toolsStep() step {
 					}
 				}
 			}
-			return from, nil
+			return from + gonb.Hash() + "\n", nil
 		},
 		present: func() bool {
 			for _, t := range kernelTools {
@@ -57,16 +60,62 @@ func (s Setup) toolsStep() step {
 			if err := os.RemoveAll(fresh); err != nil {
 				return "", err
 			}
-			var paths []string
-			for _, t := range kernelTools {
-				paths = append(paths, t.path)
-			}
-			if err := s.compile(ctx, "gonb", fresh, "install", paths...); err != nil {
+			source := in(s.Home, "gonb-source")
+			arguments, err := s.correctedGoNB(ctx, source)
+			if err != nil {
 				return "", err
 			}
-			return "", moveInto(fresh, home.Bin(s.Home))
+			for _, t := range kernelTools {
+				arguments = append(arguments, t.path)
+			}
+			if err := s.compile(ctx, "gonb", fresh, "install", arguments...); err != nil {
+				return "", err
+			}
+			return "", errors.Join(moveInto(fresh, home.Bin(s.Home)), os.RemoveAll(source))
 		},
 	}
+}
+
+// correctedGoNB puts GoNB's corrected source into a folder, beside a go.mod that is the checkout's but for that, and returns the
+// flag that has go use it. All other versions stay the same, so that nothing more is downloaded.
+func (s Setup) correctedGoNB(ctx context.Context, folder string) ([]string, error) {
+	if err := os.RemoveAll(folder); err != nil {
+		return nil, err
+	}
+	list := tool{dir: s.Checkout, log: s.logFile("gonb"), command: []string{"go", "mod", "download", "-json", gonb.Module}}
+	output, err := list.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var module struct{ Dir string }
+	if err := json.Unmarshal([]byte(output), &module); err != nil {
+		return nil, fmt.Errorf("go mod download %s: %w", gonb.Module, err)
+	}
+	corrected := in(folder, "gonb")
+	if err := gonb.Correct(module.Dir, corrected); err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(in(s.Checkout, "go.mod"))
+	if err != nil {
+		return nil, err
+	}
+	file, err := modfile.Parse("go.mod", text, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := file.AddReplace(gonb.Module, "", corrected, ""); err != nil {
+		return nil, err
+	}
+	if text, err = file.Format(); err != nil {
+		return nil, err
+	}
+	sums, err := os.ReadFile(in(s.Checkout, "go.sum"))
+	if err != nil {
+		return nil, err
+	}
+	// go looks for the sums beside the go.mod.
+	err = errors.Join(os.WriteFile(in(folder, "go.mod"), text, 0o644), os.WriteFile(in(folder, "go.sum"), sums, 0o644))
+	return []string{"-modfile=" + in(folder, "go.mod")}, err
 }
 
 // launcherStep builds the program that Jupyter starts, and puts it twice: once more as the stand-in for go.

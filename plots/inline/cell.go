@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"time"
 
 	"github.com/janpfeifer/gonb/gonbui"
 
@@ -51,9 +52,10 @@ func Printf(format string, values ...any) {
 }
 
 // Context returns a context that ends when the cell is interrupted, so that a long run stops cleanly and keeps what it
-// has.
+// has. An interrupt a second later or more ends the program.
 func Context() context.Context {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	context.AfterFunc(ctx, stop) // a second interrupt ends the program
+	// One press of the button is two interrupts, a millisecond apart: Jupyter's to the kernel's whole process group, and GoNB's.
+	context.AfterFunc(ctx, func() { time.AfterFunc(time.Second, stop) })
 	return ctx
 }

@@ -68,6 +68,11 @@ func TestContextEndsWithAnInterrupt(t *testing.T) {
 	select {
 	case <-ctx.Done():
 	case <-time.After(10 * time.Second):
-		t.Error("the context did not end")
+		t.Fatal("the context did not end")
 	}
+	// The same press of the button, a second time.
+	if err := self.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(100 * time.Millisecond) // in which it would end this program
 }
