@@ -41,6 +41,9 @@ type examples struct{ points *tensors.Tensor }
 
 func (e examples) Shape() []int { return slices.Clone(e.points.Shape().Dimensions[1:]) }
 
+// held is what [Fit] shows a [PointsValidator].
+func (e examples) held() *tensors.Tensor { return e.points }
+
 const examplesScope = "examples" // of what they keep on the device
 
 func (e examples) Batch(vars *mlctx.Context, rng *random.Source, n int) *Node {

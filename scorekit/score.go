@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gomlx/gomlx/pkg/core/graph"
+	"github.com/gomlx/gomlx/pkg/core/tensors"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
 	_ "github.com/scorekit/lab/scorekit/autodiff" // the gradient rules that GoMLX lacks
@@ -66,6 +67,13 @@ type Data interface {
 // their settings are impossible. The error names the setting, its value and what is allowed.
 type Validator interface {
 	Validate() error
+}
+
+// PointsValidator is implemented by objectives whose loss has no minimum on some sets of points. [Fit] shows them the points
+// of [Examples] and [LabelledExamples], [n, dims...], before it trains; data that are drawn, changed at random or streamed
+// are not looked at.
+type PointsValidator interface {
+	ValidatePoints(points *tensors.Tensor) error
 }
 
 // Schedule lists the numbers that a sampler needs at each step, one row a step, in the order of Columns. They are

@@ -76,6 +76,13 @@ func newTraining(ctx context.Context, backend backends.Backend, model Model, obj
 	if err := validate(model, objective, data); err != nil {
 		return nil, err
 	}
+	if v, ok := objective.(PointsValidator); ok {
+		if in, ok := data.(interface{ held() *tensors.Tensor }); ok {
+			if err := v.ValidatePoints(in.held()); err != nil {
+				return nil, err
+			}
+		}
+	}
 	labels, err := labelsFor(model, data)
 	if err != nil {
 		return nil, err
