@@ -18,8 +18,8 @@ func labCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "lab [-- JUPYTER ARGUMENTS]",
 		Short: "Open the notebooks in JupyterLab, after a set-up where one is needed",
-		Long: `Opens the notebooks in JupyterLab, on this machine only (127.0.0.1) and behind a token. What is missing is set up first.
-Ctrl-C ends it. Arguments after -- go to JupyterLab.`,
+		Long: `Opens the notebooks in JupyterLab, on this machine only (127.0.0.1) and behind a token: that of $JUPYTER_TOKEN, or a new
+one. What is missing is set up first. Ctrl-C ends it. Arguments after -- go to JupyterLab.`,
 		Args: func(command *cobra.Command, arguments []string) error {
 			if dash := command.ArgsLenAtDash(); len(arguments) > 0 && dash != 0 {
 				return usageError{fmt.Errorf("scorelab lab: argument %q: put what is meant for JupyterLab after --", arguments[0])}
@@ -27,9 +27,10 @@ Ctrl-C ends it. Arguments after -- go to JupyterLab.`,
 			if lab.Port < 0 || lab.Port > 65535 {
 				return usageError{errors.New("scorelab lab: --port " + strconv.Itoa(lab.Port) + ": must be from 1 to 65535, or 0 for JupyterLab's choice")}
 			}
-			return nil
+			lab.Arguments = arguments
+			return usage(command, lab.Check())
 		},
-		RunE: func(command *cobra.Command, arguments []string) error {
+		RunE: func(command *cobra.Command, _ []string) error {
 			s, err := setup.Find(".", false)
 			if err != nil {
 				return err
@@ -37,11 +38,12 @@ Ctrl-C ends it. Arguments after -- go to JupyterLab.`,
 			if err := s.Ensure(command.Context()); err != nil {
 				return err
 			}
-			lab.Setup, lab.Browser, lab.Arguments = s, !noBrowser, arguments
+			lab.Setup, lab.Browser = s, !noBrowser
 			return lab.Run(command.Context())
 		},
 	}
 	command.Flags().BoolVar(&noBrowser, "no-browser", false, "print the address and open no browser")
+	command.Flags().StringVar(&lab.IP, "ip", "127.0.0.1", "address to listen at; 0.0.0.0 lets in from other machines who knows the token")
 	command.Flags().IntVar(&lab.Port, "port", 0, "port to listen on; 0: 8888 or the next free one")
 	return command
 }

@@ -81,6 +81,7 @@ func rootCommand() *cobra.Command {
 	})
 	root.AddCommand(trainCommand(), sampleCommand(), evalCommand(), scoreCommand(), infoCommand())
 	root.AddCommand(setupCommand(), labCommand(), runCommand(), bookCommand(), doctorCommand(), cleanCommand(), versionCommand())
+	root.AddCommand(benchCommand(), benchworkCommand())
 	return root
 }
 

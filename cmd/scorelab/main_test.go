@@ -28,6 +28,8 @@ func TestExitStatus(t *testing.T) {
 		{[]string{"run", "--timeout", "soon"}, 2},
 		{[]string{"lab", "notebooks"}, 2},
 		{[]string{"lab", "--port", "70000"}, 2},
+		{[]string{"lab", "--ip", "everywhere"}, 2},
+		{[]string{"lab", "--ip", "0.0.0.0", "--", "--ServerApp.token="}, 2},
 		{[]string{"setup"}, 1},          // the folder is not ours to fill
 		{[]string{"clean", "--yes"}, 1}, // nor to remove
 	}

@@ -22,6 +22,10 @@ func TestCommandLines(t *testing.T) {
 		for _, text := range code(read(t, path)) {
 			for _, m := range line.FindAllStringSubmatch(text, -1) {
 				verb := m[1]
+				// The image has the command's name, too, and runs other programs.
+				if _, err := exec.LookPath(verb); err == nil && filepath.Dir(path) == "docker" {
+					continue
+				}
 				if _, known := help[verb]; !known {
 					out, err := exec.CommandContext(t.Context(), program, verb, "--help").CombinedOutput()
 					// For an unknown verb it is the help of the whole command.

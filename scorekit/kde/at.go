@@ -50,7 +50,7 @@ func (q Estimate) ScoreAt(ctx context.Context, backend backends.Backend, points 
 // Blocks are small enough for the table of their pairs to stay in a cache. Where it has d numbers for each pair, as few
 // centres as the cache asks for would be too many calls.
 const (
-	blockPoints  = 64
+	blockPoints  = 256
 	blockCentres = 4096
 )
 
@@ -70,11 +70,14 @@ func (q Estimate) at(ctx context.Context, backend backends.Backend, points any, 
 		return fmt.Errorf("points of shape %v: must be %v, as the estimate's", dims, q.dims)
 	}
 	n := len(rows)
-	work, err := q.newBlocks(backend, dtype, evenly(n, blockPoints), pull)
-	if err != nil {
-		return err
+	size := min(n, blockPoints)
+	work := q.kept.take(backend, dtype, size, pull)
+	if work == nil {
+		if work, err = q.newBlocks(backend, dtype, size, pull); err != nil {
+			return err
+		}
 	}
-	defer work.finalize()
+	defer q.kept.put(work)
 	shape, tell := append([]int{n}, dims...), scorekit.Reporter("kernel density", "points", n, progress...)
 	done, worth := 0, 0 // points that are done, and with their share those that are under way
 	defer func() { tell(worth, true) }()
@@ -107,6 +110,7 @@ func evenly(n, limit int) int {
 // that makes the sums into what is wanted.
 type blocks struct {
 	q         Estimate
+	backend   backends.Backend
 	dtype     dtypes.DType
 	size      int // points in a block
 	pull      bool
@@ -118,7 +122,7 @@ func (q Estimate) newBlocks(backend backends.Backend, dtype dtypes.DType, size i
 	if _, err := q.widths(dtype); err != nil {
 		return nil, err
 	}
-	b := &blocks{q: q, dtype: dtype, size: size, pull: pull}
+	b := &blocks{q: q, backend: backend, dtype: dtype, size: size, pull: pull}
 	d, placed, logs := q.Dim(), q.place(dtype), q.logWeights()
 	most := blockCentres
 	if !q.products(dtype).squares && d > maxColumns {

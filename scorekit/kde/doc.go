@@ -13,8 +13,8 @@
 // Inside a graph all of them take chunks of centres, at most 64: the table of pairs of the N points and a chunk's centres
 // has 2²⁰ numbers, and from N·M = 2²⁶ on N·M/64 of them (times d where differences are taken in more than 64 coordinates).
 // Beyond that use [Estimate.LogDensityAt] and [Estimate.ScoreAt], which take points held in memory: they put blocks of
-// points against blocks of centres, in tables of one size however many there are, with progress and cancellation. In
-// training, [Estimate.Subset] takes some of the centres. The cost is M kernels for each point, and the error falls slowly
+// points against blocks of centres, in tables of one size however many there are, with progress and cancellation; what they compile
+// is kept for the next call. In training, [Estimate.Subset] takes some of the centres. The cost is M kernels for each point, and the error falls slowly
 // with M as d grows, like M^{−4/(d+4)} at best (Silverman 1986, sec. 4.3): beyond a handful of dimensions an estimate
 // describes its points rather than the density they come from.
 //
@@ -36,7 +36,8 @@
 //
 // estimate.go ([Estimate], [New]), kernel.go ([Kernel]), bandwidth.go (the rules), leaveoneout.go (the likelihood and its
 // maximum), graph.go (LogDensity and Score), sums.go (sums over centres in chunks), draws.go (Batch, [Subset]), at.go
-// (points held in memory).
+// (points held in memory), kept.go (what is kept
+// between calls).
 //
 // # Sources
 //

@@ -35,6 +35,7 @@ type Estimate struct {
 	centre    []float64 // the mean of the points
 	norm      float64   // the largest ‖(x − centre)/h‖² of a point x
 	id        string
+	kept      *kept
 }
 
 var (
@@ -106,7 +107,7 @@ func newEstimate(points any, weights []float64, kernel Kernel, bandwidth Bandwid
 		}
 		q.norm = max(q.norm, norm)
 	}
-	q.id = q.digest()
+	q.id, q.kept = q.digest(), &kept{}
 	return q, nil
 }
 
@@ -234,7 +235,7 @@ func (q Estimate) Noised(sigma float64) (Estimate, error) {
 	for k, h := range q.smoothing.h {
 		q.smoothing.h[k] = math.Hypot(h, sigma)
 	}
-	q.id = q.digest() // norm stays: it is a bound
+	q.id, q.kept = q.digest(), &kept{} // norm stays: it is a bound
 	return q, nil
 }
 

@@ -22,6 +22,15 @@ func levelFeatures(sigma *Node) *Node {
 	return graph.Concatenate([]*Node{graph.Sin(angles), graph.Cos(angles)}, -1)
 }
 
+// shared returns the one level, [1], where sigma, [batch], repeats it for all points, as samplers do: what is made of it
+// is then made once, and added to every row. It returns sigma itself where levels may differ.
+func shared(sigma *Node) *Node {
+	if sigma.Type() == graph.NodeTypeBroadcastInDim && sigma.Inputs()[0].Shape().Size() == 1 {
+		return graph.Reshape(sigma.Inputs()[0], 1)
+	}
+	return sigma
+}
+
 // embed adds the embedding of a noise level, e = a(W φ(σ) + b), [batch, width].
 func embed(vars *mlctx.Context, a Activation, sigma *Node, width int) *Node {
 	return a.apply(dense(vars.In("embedding"), levelFeatures(sigma), width))

@@ -48,9 +48,9 @@ func (m NoiseMLP) Score(vars *mlctx.Context, x, sigma *Node) *Node {
 	})
 }
 
-// layers adds the embedding of the noise level and the hidden layers of [batch, d].
+// layers adds the embedding of the noise level, once for a level that all share, and the hidden layers of [batch, d].
 func (m NoiseMLP) layers(vars *mlctx.Context, rows, sigma *Node) *Node {
 	widths := widthsOr(m.Hidden, 256)
-	e := embed(vars, m.Activation, sigma, widths[0])
+	e := embed(vars, m.Activation, shared(sigma), widths[0])
 	return hiddenLayers(vars, m.Activation, widths, m.Features.of(rows), e)
 }

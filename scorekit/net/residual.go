@@ -84,7 +84,7 @@ func (m NoiseResidualMLP) Score(vars *mlctx.Context, x, sigma *Node) *Node {
 	width := valueOr(m.Width, 256)
 	return precondition(x, sigma, m.DataStd, func(u *Node) *Node {
 		return onRows(u, func(rows *Node) *Node {
-			e := embed(vars, m.Activation, sigma, width)
+			e := embed(vars, m.Activation, shared(sigma), width)
 			h := residualBlocks(vars, m.Activation, width, valueOr(m.Blocks, 3), m.Features.of(rows), e)
 			return dense(vars.In("out"), h, rows.Shape().Dimensions[1])
 		})

@@ -1,0 +1,134 @@
+package benchmark
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gomlx/gomlx/backends"
+
+	backendpkg "github.com/scorekit/lab/scorekit/backend"
+)
+
+// work is a task under way in this process.
+type work interface {
+	// advance does a chunk of steps, waits for the device, and returns how many they were and how long they took,
+	// without what was compiled.
+	advance() (steps int, took time.Duration, err error)
+	// judge says how good the result is so far.
+	judge() (map[string]float64, error)
+	// size returns the items of a step and the flops of its matrix products.
+	size() (items, flops float64)
+	close()
+}
+
+// Request is what this program is asked to do as one of the programs.
+type Request struct {
+	Task   string
+	How    string // Cold, Judge or Serve
+	Steps  int    // with Judge
+	Seed   int64
+	Folder string // where trained networks are kept for the tasks that draw with them
+}
+
+// Do works as it is asked and writes a [Message] a line. With [Serve] it reads seconds from in, a turn a line, until that
+// ends.
+func Do(ctx context.Context, r Request, in io.Reader, out io.Writer) error {
+	b, err := backendpkg.Open()
+	if err != nil {
+		return err
+	}
+	w, err := begin(ctx, b, r)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	_, trains := trainings[r.Task]
+	return do(w, trains, r, in, out)
+}
+
+// do is Do for work that has begun. What trains is judged after a fixed number of steps alone.
+func do(w work, trains bool, r Request, in io.Reader, out io.Writer) (err error) {
+	say := func(m Message) error { return json.NewEncoder(out).Encode(m) }
+	last := Message{}
+	last.Items, last.Flops = w.size()
+	switch r.How {
+	case Cold:
+		_, _, err = w.advance()
+	case Judge:
+		for done, steps := 0, 0; done < r.Steps && err == nil; done += steps {
+			steps, _, err = w.advance()
+		}
+		if err == nil {
+			last.Quality, err = w.judge()
+		}
+	case Serve:
+		if _, _, err = w.advance(); err != nil {
+			break
+		}
+		if err = say(Message{Ready: true}); err != nil {
+			break
+		}
+		for lines := bufio.NewScanner(in); lines.Scan() && err == nil; {
+			var turn Message
+			if turn, err = oneTurn(w, lines.Text()); err == nil {
+				err = say(turn)
+			}
+		}
+		if !trains && err == nil {
+			last.Quality, err = w.judge()
+		}
+	default:
+		err = fmt.Errorf("asked to %q: must be %s, %s or %s", r.How, Cold, Judge, Serve)
+	}
+	if err != nil {
+		return err
+	}
+	last.PeakMB = peakMB()
+	return say(last)
+}
+
+func oneTurn(w work, text string) (Message, error) {
+	seconds, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil {
+		return Message{}, fmt.Errorf("turn %q: must be a number of seconds", text)
+	}
+	var turn Message
+	var busy time.Duration
+	cpu := cpuSeconds()
+	for busy.Seconds() < seconds {
+		steps, took, err := w.advance()
+		if err != nil {
+			return Message{}, err
+		}
+		turn.Steps, busy = turn.Steps+steps, busy+took
+	}
+	turn.Seconds, turn.CPU = busy.Seconds(), cpuSeconds()-cpu
+	return turn, nil
+}
+
+func begin(ctx context.Context, b backends.Backend, r Request) (work, error) {
+	if t, ok := trainings[r.Task]; ok {
+		return t.begin(ctx, b, r)
+	}
+	switch r.Task {
+	case "sample_ald":
+		return beginAnnealed(ctx, b, r)
+	case "sample_pfode":
+		return beginFlow(ctx, b, r)
+	case "langevin_analytic":
+		return beginLangevin(ctx, b, r)
+	case "kde_score_d2":
+		return beginKernels(ctx, b, r, 2)
+	case "kde_score_d64":
+		return beginKernels(ctx, b, r, 64)
+	case "matmul":
+		return beginProduct(b)
+	}
+	return nil, fmt.Errorf("task %q: there is none of this name", r.Task)
+}
