@@ -67,7 +67,7 @@ func indexed(img image.Image) *image.Paletted {
 	}
 	index := make(map[[3]uint8]uint8, len(shades))
 	for _, s := range shades {
-		index[s.c] = uint8(nearest(chosen, s.c))
+		index[s.c] = uint8(palette.Index(color.RGBA{R: s.c[0], G: s.c[1], B: s.c[2], A: 255}))
 	}
 	out := image.NewPaletted(image.Rectangle{Max: size}, palette)
 	for y := range size.Y {
@@ -159,20 +159,4 @@ func (g group) halve() (low, high group) {
 		}
 	}
 	return newGroup(below), newGroup(above)
-}
-
-// nearest returns the position of the colour that differs least from c.
-func nearest(colours [][3]uint8, c [3]uint8) int {
-	best, least := 0, 1<<30
-	for i, p := range colours {
-		d := 0
-		for k, v := range p {
-			e := int(v) - int(c[k])
-			d += e * e
-		}
-		if d < least {
-			best, least = i, d
-		}
-	}
-	return best
 }

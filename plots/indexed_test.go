@@ -6,6 +6,7 @@ import (
 	"image/color"
 	"image/png"
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -77,13 +78,33 @@ func TestChooseKeepsFrequentColours(t *testing.T) {
 	}
 	got := choose(shades, 8)
 	for _, want := range [][3]uint8{{1, 2, 3}, {200, 10, 10}, {201, 10, 10}, {10, 10, 200}, {10, 10, 201}} {
-		if got[nearest(got, want)] != want {
+		if !slices.Contains(got, want) {
 			t.Errorf("%v is not among %v", want, got)
 		}
 	}
 	// Groups in which nothing is left to lose are not halved: 5 different colours need no more.
 	if len(got) != 5 {
 		t.Errorf("%d colours, want 5", len(got))
+	}
+}
+
+// The most frequent colours stay as they are even where halving alone would mix them with their neighbours.
+func TestChooseKeepsFrequentNeighbours(t *testing.T) {
+	var shades []shade
+	for i := range uint8(2) {
+		shades = append(shades, shade{[3]uint8{20 + i, 0, 0}, 3})
+	}
+	for i := range uint8(200) {
+		shades = append(shades, shade{[3]uint8{22 + i, 0, 0}, 1})
+	}
+	got := choose(shades, 16)
+	for _, want := range shades[:2] {
+		if !slices.Contains(got, want.c) {
+			t.Errorf("%v is not among %v", want.c, got)
+		}
+	}
+	if len(got) != 16 {
+		t.Errorf("%d colours, want 16", len(got))
 	}
 }
 

@@ -7,7 +7,7 @@
 // anew. The stamp goes first and comes back last, so that a set-up that was killed at any moment, even by a power cut,
 // heals by itself at the next. A lock keeps two set-ups apart, and ends with the process that holds it.
 //
-// Map: setup.go runs the steps, step.go is one of them, stamp.go its stamp, lock*.go the lock, place.go chooses the folder,
+// Map: setup.go runs the steps, step.go is one of them, stamp.go its stamp, lock.go the lock, place.go chooses the folder,
 // run.go runs tools and explains their failures; python.go, plugin*.go, tools.go, gopls.go, modules.go and kernelspec.go are
 // the steps themselves; jupyter.go is the environment in which Jupyter runs.
 package setup

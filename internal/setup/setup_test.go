@@ -159,8 +159,8 @@ func TestFind(t *testing.T) {
 
 // TestRequirements holds the pinned files to what they promise: a hash for every package, and no server's name.
 func TestRequirements(t *testing.T) {
-	files, err := filepath.Glob("../../*/requirements*.txt")
-	peers, peersErr := filepath.Glob("../../bench/*/requirements*.txt")
+	files, err := filepath.Glob("../../docker/requirements*.txt")
+	peers, peersErr := filepath.Glob("../../bench/peers/requirements*.txt")
 	if files = append(files, peers...); err != nil || peersErr != nil || len(files) != 5 {
 		t.Fatalf("requirement files %q, %v", files, errors.Join(err, peersErr))
 	}
