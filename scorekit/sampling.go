@@ -14,6 +14,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/tensors"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
+	"github.com/scorekit/lab/internal/purego"
 	"github.com/scorekit/lab/scorekit/random"
 )
 
@@ -127,7 +128,7 @@ func newChains(ctx context.Context, backend backends.Backend, model Model, sampl
 	if s.unroll == 0 {
 		s.unroll = 1
 		// A Finisher is looked at after every block.
-		if _, finishes := sampler.(Finisher); !finishes && !isPureGo(backend) && len(schedule.Rows) >= 50 {
+		if _, finishes := sampler.(Finisher); !finishes && !purego.Is(backend) && len(schedule.Rows) >= 50 {
 			s.unroll = blockLength(10, len(schedule.Rows), s.keep, s.thin, s.burnIn)
 		}
 	}

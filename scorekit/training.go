@@ -14,6 +14,8 @@ import (
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 	"github.com/gomlx/gomlx/pkg/ml/train/optimizers"
 
+	"github.com/scorekit/lab/internal/purego"
+	"github.com/scorekit/lab/internal/rows"
 	"github.com/scorekit/lab/scorekit/random"
 )
 
@@ -133,7 +135,7 @@ func (t *training) close() {
 func defaultUnroll(backend backends.Backend, shape []int, steps, every int) int {
 	limit := 8
 	switch {
-	case isPureGo(backend) || steps < 400 || len(shape) == 3:
+	case purego.Is(backend) || steps < 400 || len(shape) == 3:
 		return 1
 	case steps < 1500:
 		limit = 4
@@ -304,18 +306,18 @@ func element(m *Node, row, col int) *Node {
 	return graph.Reshape(graph.Slice(m, graph.AxisElem(row), graph.AxisElem(col)))
 }
 
-// globalNorm is the Euclidean norm of all gradients together.
+// globalNorm is the Euclidean norm of all gradients together: of each the squares are added up row by row, and then all of
+// these sums at once, in few operations.
 func globalNorm(gradients []*Node) *Node {
-	var sum *Node
+	var parts []*Node
 	for _, gradient := range gradients {
-		s := graph.ReduceAllSum(graph.Square(gradient))
-		if sum == nil {
-			sum = s
-		} else {
-			sum = graph.Add(sum, s)
+		squares := graph.Square(gradient)
+		if gradient.Rank() > 1 {
+			squares = rows.Sum(graph.Reshape(squares, -1, gradient.Shape().Dim(-1)))
 		}
+		parts = append(parts, graph.Reshape(squares, 1, squares.Shape().Size()))
 	}
-	return graph.Sqrt(sum)
+	return graph.Sqrt(graph.Reshape(rows.Sum(graph.Concatenate(parts, 1))))
 }
 
 // end returns the last step of the block that starts after step: blocks end at multiples of the unrolling, at
@@ -418,5 +420,3 @@ func (e *NonFiniteError) Error() string {
 	return fmt.Sprintf("step %d: loss %v with gradient norm %v: both must be finite; %s (look for examples that are not finite, or that the objective has no loss for; else a smaller learning rate, WithClipNorm, or standardised data may help)",
 		e.Step, e.Loss, e.GradientNorm, kept)
 }
-
-func isPureGo(b backends.Backend) bool { return b.Name() == "SimpleGo (go)" || b.String() == "go" }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gomlx/gomlx/backends"
 
+	"github.com/scorekit/lab/internal/purego"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/net"
 )
@@ -73,7 +74,7 @@ func (c Config) model(f Facts) scorekit.Model {
 // name.
 func (c Config) capable(b backends.Backend, asked string) error {
 	n := c.network()
-	if n.images && isPureGo(b) && asked == Auto && os.Getenv(backends.ConfigEnvVar) == "" {
+	if n.images && purego.Is(b) && asked == Auto && os.Getenv(backends.ConfigEnvVar) == "" {
 		return fmt.Errorf("net %s needs XLA, and what computes is pure Go, which would take hundreds of times as long: install XLA (scorelab setup), take one of the nets %s, or insist with --backend go",
 			n.name, namesWhere(func(o network) bool { return !o.images && o.noise == n.noise }))
 	}

@@ -46,6 +46,3 @@ func openBackend(name string) (backends.Backend, error) {
 	}
 	return backend.OpenConfig(name)
 }
-
-// isPureGo says whether b is GoMLX's pure Go backend.
-func isPureGo(b backends.Backend) bool { return b.Name() == "SimpleGo (go)" || b.String() == "go" }

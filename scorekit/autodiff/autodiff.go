@@ -2,7 +2,8 @@
 //
 // GoMLX differentiates in reverse: one pass from a scalar back to everything it was made from. A score s(x) of
 // shape [batch, dims...] has a Jacobian ∂s/∂x per row, which is never formed; what is wanted of it comes from a few
-// passes that share one forward pass:
+// passes that share the pass that made s. Through dense layers the passes of the first three go forward, many directions
+// in one matrix product; elsewhere, and for the others, they are reverse passes:
 //
 //	Divergence  Σᵢ ∂sᵢ/∂xᵢ           d passes (d numbers per row), exact
 //	Diagonal    ∂sᵢ/∂xᵢ, each i      d passes
@@ -26,6 +27,7 @@
 // keeps GoMLX's rule. "any" means derivatives of any order, on the XLA and the pure Go backend alike.
 //
 //	Dot, DotGeneral, Einsum        any; as matrix products (GoMLX: broadcast, multiply, reduce)
+//	x·Sigmoid(x)                   any; the sigmoid computed anew (GoMLX: kept)
 //	Convolve, ConvGeneral          any; also even kernels, strides, dilations, groups (GoMLX: even kernels wrong)
 //	Slice, Split, Concatenate,     any (GoMLX: first order, XLA only)
 //	  Stack, Pad, Reverse
@@ -46,8 +48,8 @@
 //
 // # Files
 //
-// divergence.go (Divergence, Diagonal), products.go (VJP, JVP, HVP), hutchinson.go (Hutchinson, HutchinsonProbes), rows.go
-// (RowCoupling), stable.go (StableMax, LogSumExp), shapes.go (argument checks), rules.go (the table of rules),
+// divergence.go (Divergence, Diagonal), products.go (VJP, JVP, HVP), hutchinson.go (Hutchinson, HutchinsonProbes), forward.go
+// (directions pushed forward), rows.go (RowCoupling), stable.go (StableMax, LogSumExp), shapes.go (argument checks), rules.go (the table of rules),
 // rules_*.go (the rules by kind), params.go (reads an operation's settings).
 package autodiff
 

@@ -9,33 +9,53 @@ import (
 //
 //	∇·s = tr(∂s/∂x) = Σᵢ ∂sᵢ/∂xᵢ,
 //
-// to the graph. s and x are [batch, dims...], the result is [batch]. It takes d reverse passes for the d numbers of a
-// row, all sharing the forward pass that made s. Rows must not influence one another (see [RowCoupling]). It is
-// itself differentiable, as implicit score matching needs (Hyvärinen 2005, equation 4).
+// to the graph. s and x are [batch, dims...], the result is [batch]. It takes d passes for the d numbers of a row, all sharing
+// the forward pass that made s: forward ones, many at once, through dense layers and functions of each number, and reverse
+// ones where an operation is none of these. Rows must not influence one another (see [RowCoupling]). It is itself
+// differentiable, as implicit score matching needs (Hyvärinen 2005, equation 4).
 //
 // What a pass leaves for that derivative is as wide as the layers inside a network: for given layers the memory grows
 // with batch·d. Where x meets the field other than through matrix products, as in a formula, it is [batch, dims...].
 //
 // It panics with an error, as graph functions do, if the shapes differ or an operation has no derivative.
 func Divergence(s, x *Node) *Node {
-	slopes := slopes("Divergence", s, x)
-	trace := slopes[0]
-	for _, slope := range slopes[1:] {
-		trace = graph.Add(trace, slope)
+	sameShape("Divergence", "field", s, x)
+	batch := x.Shape().Dimensions[0]
+	var trace *Node
+	if f := newForward(s, x); f != nil {
+		inGroups(rowSize(x), batch, func(from, to int) {
+			axes := axesOf(x, from, to)
+			p := f.push(axes)
+			trace = plus(trace, p.total(p.pairs(s, axes), batch))
+		})
+		return trace
 	}
-	return graph.Reshape(trace, x.Shape().Dimensions[0])
+	for _, slope := range slopes(s, x) {
+		trace = plus(trace, slope)
+	}
+	return graph.Reshape(trace, batch)
 }
 
 // Diagonal adds the diagonal of the Jacobian of a field, ∂sᵢ/∂xᵢ, to the graph, as Hyvärinen (2007) needs it for data
 // on a half-line. s, x and the result are [batch, dims...]. Cost, memory and errors are those of [Divergence], the sum
 // over a row.
 func Diagonal(s, x *Node) *Node {
-	return graph.Reshape(graph.Concatenate(slopes("Diagonal", s, x), 1), x.Shape().Dimensions...)
+	sameShape("Diagonal", "field", s, x)
+	dims := x.Shape().Dimensions
+	if f := newForward(s, x); f != nil {
+		var parts []*Node
+		inGroups(rowSize(x), dims[0], func(from, to int) {
+			axes := axesOf(x, from, to)
+			p := f.push(axes)
+			parts = append(parts, p.each(p.pairs(s, axes), dims[0]))
+		})
+		return graph.Reshape(graph.Transpose(graph.Concatenate(parts, 0), 0, 1), dims...)
+	}
+	return graph.Reshape(graph.Concatenate(slopes(s, x), 1), dims...)
 }
 
 // slopes returns ∂sᵢ/∂xᵢ of each row, [batch, 1], for each of the d numbers of a row.
-func slopes(who string, s, x *Node) []*Node {
-	sameShape(who, "field", s, x)
+func slopes(s, x *Node) []*Node {
 	d, rows := rowSize(x), x.Shape().Dimensions[0]
 	total := graph.Reshape(graph.ReduceSum(s, 0), 1, d)
 	all := make([]*Node, d)

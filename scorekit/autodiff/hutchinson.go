@@ -62,13 +62,25 @@ func (p Probe) Draw(rng *random.Source, n int, dims ...int) *Node {
 //
 //	(1/k) Σⱼ vⱼᵀ(∂s/∂x)vⱼ,   vⱼ with E[vvᵀ] = I.
 //
-// s and x are [batch, dims...], the result is [batch]. It takes k = probes reverse passes that share the forward pass;
-// every row has its own probes. Its variance is that of one probe (see [Probe]) divided by k. Rows must not influence
+// s and x are [batch, dims...], the result is [batch]. It takes k = probes passes that share the forward pass, as those of
+// [Divergence]; every row has its own probes. Its variance is that of one probe (see [Probe]) divided by k. Rows must not influence
 // one another.
 //
 // It panics with an error, as graph functions do, if the shapes differ, probes is below 1, kind is unknown or an
 // operation has no derivative.
 func Hutchinson(rng *random.Source, s, x *Node, probes int, kind Probe) *Node {
+	sameShape("Hutchinson", "field", s, x)
+	batch := x.Shape().Dimensions[0]
+	if f := newForward(s, x); f != nil {
+		all := kind.Draw(rng, probes, x.Shape().Dimensions...)
+		var sum *Node
+		inGroups(probes, batch, func(from, to int) {
+			v := graph.Slice(all, graph.AxisRange(from, to))
+			p := f.push(v)
+			sum = plus(sum, p.total(p.pairs(s, v), batch))
+		})
+		return graph.DivScalar(sum, float64(probes))
+	}
 	return graph.ReduceMean(HutchinsonProbes(rng, s, x, probes, kind), 0)
 }
 
@@ -78,6 +90,15 @@ func HutchinsonProbes(rng *random.Source, s, x *Node, probes int, kind Probe) *N
 	sameShape("Hutchinson", "field", s, x)
 	dims := x.Shape().Dimensions
 	all := kind.Draw(rng, probes, dims...)
+	if f := newForward(s, x); f != nil {
+		var parts []*Node
+		inGroups(probes, dims[0], func(from, to int) {
+			v := graph.Slice(all, graph.AxisRange(from, to))
+			p := f.push(v)
+			parts = append(parts, p.each(p.pairs(s, v), dims[0]))
+		})
+		return graph.Concatenate(parts, 0)
+	}
 	values := make([]*Node, probes)
 	for j := range values {
 		v := graph.Reshape(graph.Slice(all, graph.AxisElem(j)), dims...)

@@ -17,6 +17,7 @@ var stock = map[graph.NodeType]graph.VJP{}
 
 // rules lists every rule that this package puts in place of GoMLX's, or adds. Each function says why.
 var rules = map[graph.NodeType]rule{
+	graph.NodeTypeMul:            mulRule,
 	graph.NodeTypeDot:            dotRule,
 	graph.NodeTypeDotGeneral:     dotGeneralRule,
 	graph.NodeTypeConvGeneral:    convolutionRule,

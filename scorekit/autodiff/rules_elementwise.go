@@ -2,6 +2,8 @@ package autodiff
 
 import (
 	"github.com/gomlx/gomlx/pkg/core/graph"
+
+	"github.com/scorekit/lab/internal/purego"
 )
 
 // noGradient is the rule of functions that are constant almost everywhere (rounding, comparisons, indices). GoMLX
@@ -11,6 +13,23 @@ func noGradient(node, _ *Node) []*Node { return make([]*Node, len(node.Inputs())
 // identityRule passes the gradient on. GoMLX has none. The identities inside StopGradient and
 // IdentityWithCustomGradient are handled before any rule is looked up.
 func identityRule(_, v *Node) []*Node { return []*Node{v} }
+
+// mulRule computes the sigmoid s of x·s(x) anew for the gradient v (s + x s (1 − s)), as ½(1 + tanh ½x), which a compiler
+// does not find equal. Kept from the forward pass, s costs more than computing it: an array as large as a layer's output is
+// written once and read three times, and stands between what would else be one loop. Pure Go has no loops to join.
+func mulRule(node, v *Node) []*Node {
+	for i, s := range node.Inputs() {
+		x := node.Inputs()[1-i]
+		if s.Type() != graph.NodeTypeLogistic || s.Inputs()[0] != x || s.StopGradient() || purego.Is(node.Graph().Backend()) {
+			continue
+		}
+		again := graph.AddScalar(graph.MulScalar(graph.Tanh(graph.MulScalar(x, 0.5)), 0.5), 0.5)
+		gradients := make([]*Node, 2)
+		gradients[1-i] = graph.Mul(v, graph.Mul(again, graph.OnePlus(graph.Mul(x, graph.OneMinus(again)))))
+		return gradients // all of it by way of x, none by way of s
+	}
+	return stock[graph.NodeTypeMul](node, []*Node{v}, v.Shape())
+}
 
 // rsqrtRule: d x^(−1/2) = −½ x^(−3/2). GoMLX has none.
 func rsqrtRule(node, v *Node) []*Node {

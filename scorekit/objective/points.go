@@ -37,7 +37,7 @@ func ask(who string, score scorekit.Score, vars *mlctx.Context, x, sigma *Node) 
 // ofFinite is the loss of each example, and NaN for one that holds NaN or Inf: a network that levels off makes finite
 // numbers of infinite points, and would be trained on them.
 func ofFinite(x, loss *Node) *Node {
-	return spoilt(graph.LogicalNot(graph.IsFinite(x)), loss)
+	return graph.Add(loss, graph.StopGradient(rows.Sum(graph.Sub(x, x)))) // 0, and NaN for NaN and Inf
 }
 
 // spoilt is the loss of each example, [batch], with NaN where any number of the example is marked, [batch, dims...].

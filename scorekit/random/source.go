@@ -11,8 +11,10 @@
 // [Listed] makes a source that hands out given numbers in order instead of random ones: with it an objective or a
 // sampler can be run on the noise printed in a paper or recorded from another library.
 //
-// Files: source.go (Source, Seed), draws.go (the distributions), listed.go (given numbers), initial.go
-// (weights of a network).
+// The generator is Threefry (Salmon et al. 2011), in graph code; on pure Go it is the backend's own.
+//
+// Files: source.go (Source, Seed), draws.go (the distributions), threefry.go (the generator), listed.go (given numbers),
+// initial.go (weights of a network).
 package random
 
 import (
@@ -21,6 +23,8 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/dtypes"
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	"github.com/gomlx/gomlx/pkg/core/tensors"
+
+	"github.com/scorekit/lab/internal/purego"
 )
 
 // Node is a GoMLX graph node.
@@ -38,6 +42,8 @@ type Source struct {
 	bulk  []bulk // what the first step asked for, drawn for every step
 	given []*Node
 	isSet bool // given is in use: a listed source
+	// native: draw with the backend's own generator, not with threefry, for which pure Go has no shifts of bits.
+	native bool
 }
 
 // bulk is one request of the first step with the draws of all steps: [steps, dims...].
@@ -57,7 +63,7 @@ func New(state *Node, dtype dtypes.DType, steps int) *Source {
 	if !dtype.IsFloat() {
 		panic(fmt.Errorf("random: New: dtype %s: must be a float", dtype))
 	}
-	return &Source{g: state.Graph(), dtype: dtype, state: state, steps: steps}
+	return &Source{g: state.Graph(), dtype: dtype, state: state, steps: steps, native: purego.Is(state.Graph().Backend())}
 }
 
 // Seed returns the random state for a seed: a tensor to be given to the graph in which [New] is called.
