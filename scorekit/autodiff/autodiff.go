@@ -2,12 +2,13 @@
 //
 // GoMLX differentiates in reverse: one pass from a scalar back to everything it was made from. A score s(x) of
 // shape [batch, dims...] has a Jacobian ∂s/∂x per row, which is never formed; what is wanted of it comes from a few
-// passes that share the pass that made s. Through dense layers the passes of the first three go forward, many directions
+// passes that share the pass that made s. Through dense layers the passes of the first four go forward, many directions
 // in one matrix product; elsewhere, and for the others, they are reverse passes:
 //
 //	Divergence  Σᵢ ∂sᵢ/∂xᵢ           d passes (d numbers per row), exact
 //	Diagonal    ∂sᵢ/∂xᵢ, each i      d passes
 //	Hutchinson  mean of vᵀ(∂s/∂x)v   k passes (k probes), unbiased; variance below
+//	Bilinear    uᵀ(∂s/∂x)v           1 pass for each pair
 //	VJP         vᵀ(∂s/∂x)            1 pass
 //	JVP         (∂s/∂x)v             2 passes
 //	HVP         ∇ₓ(∇ₓlog p · v)      2 passes
@@ -48,9 +49,9 @@
 //
 // # Files
 //
-// divergence.go (Divergence, Diagonal), products.go (VJP, JVP, HVP), hutchinson.go (Hutchinson, HutchinsonProbes), forward.go
-// (directions pushed forward), rows.go (RowCoupling), stable.go (StableMax, LogSumExp), shapes.go (argument checks), rules.go (the table of rules),
-// rules_*.go (the rules by kind), params.go (reads an operation's settings).
+// divergence.go (Divergence, Diagonal), products.go (VJP, JVP, HVP), hutchinson.go (Hutchinson, HutchinsonProbes,
+// Bilinear), forward.go (directions pushed forward), rows.go (RowCoupling), stable.go (StableMax, LogSumExp), shapes.go
+// (argument checks), rules.go (the table of rules), rules_*.go (the rules by kind), params.go (reads an operation's settings).
 package autodiff
 
 import "github.com/gomlx/gomlx/pkg/core/graph"

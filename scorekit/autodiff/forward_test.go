@@ -98,11 +98,17 @@ func TestForwardAgreesWithReverse(t *testing.T) {
 						each = append(each, perRow(graph.Mul(VJP(s, x, single(j)), single(j))))
 					}
 					wantProbes := graph.Stack(each, 0)
+					others := waves(in, 0.7, 3, rows, d)
+					var mixed []*Node
+					for j := range 3 {
+						mixed = append(mixed, perRow(graph.Mul(VJP(s, x, single(j)), graph.Reshape(graph.Slice(others, graph.AxisElem(j)), rows, d))))
+					}
 					pairs := [][2]*Node{
 						{Divergence(s, x), graph.ReduceSum(wantDiagonal, 1)},
 						{Diagonal(s, x), wantDiagonal},
 						{HutchinsonProbes(listed(), s, x, 3, Gaussian), wantProbes},
 						{Hutchinson(listed(), s, x, 3, Gaussian), graph.ReduceMean(wantProbes, 0)},
+						{Bilinear(s, x, probes, others), graph.Stack(mixed, 0)},
 					}
 					var out []*Node
 					for _, p := range pairs {

@@ -2,6 +2,7 @@ package autodiff
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gomlx/gomlx/pkg/core/graph"
 
@@ -88,21 +89,38 @@ func Hutchinson(rng *random.Source, s, x *Node, probes int, kind Probe) *Node {
 // the estimate can be reported: the variance over the first axis, divided by probes.
 func HutchinsonProbes(rng *random.Source, s, x *Node, probes int, kind Probe) *Node {
 	sameShape("Hutchinson", "field", s, x)
+	v := kind.Draw(rng, probes, x.Shape().Dimensions...)
+	return Bilinear(s, x, v, v)
+}
+
+// Bilinear adds uᵀ(∂s/∂x)v of each row and each of k pairs of vectors to the graph, as sliced score matching needs it for
+// u = v. s and x are [batch, dims...], u and v [k, batch, dims...], the result is [k, batch]. It takes k passes, as those of
+// [Divergence]. u and v count as constants: no gradient passes through them. Rows must not influence one another.
+//
+// It panics with an error, as graph functions do, if the shapes do not fit or an operation has no derivative.
+func Bilinear(s, x, u, v *Node) *Node {
+	sameShape("Bilinear", "field", s, x)
 	dims := x.Shape().Dimensions
-	all := kind.Draw(rng, probes, dims...)
+	for _, vectors := range []*Node{u, v} {
+		if vectors.Rank() != x.Rank()+1 || !slices.Equal(vectors.Shape().Dimensions[1:], dims) || vectors.Shape().Dimensions[0] != u.Shape().Dimensions[0] || vectors.DType() != x.DType() {
+			panic(fmt.Errorf("autodiff: Bilinear: vectors of shapes %s and %s for points of shape %s: must be [k, batch, dims...] of the same dtype", u.Shape(), v.Shape(), x.Shape()))
+		}
+	}
+	u, v = graph.StopGradient(u), graph.StopGradient(v)
+	k := v.Shape().Dimensions[0]
+	var parts []*Node
 	if f := newForward(s, x); f != nil {
-		var parts []*Node
-		inGroups(probes, dims[0], func(from, to int) {
-			v := graph.Slice(all, graph.AxisRange(from, to))
-			p := f.push(v)
-			parts = append(parts, p.each(p.pairs(s, v), dims[0]))
+		inGroups(k, dims[0], func(from, to int) {
+			p := f.push(graph.Slice(v, graph.AxisRange(from, to)))
+			parts = append(parts, p.each(p.pairs(s, graph.Slice(u, graph.AxisRange(from, to))), dims[0]))
 		})
 		return graph.Concatenate(parts, 0)
 	}
-	values := make([]*Node, probes)
-	for j := range values {
-		v := graph.Reshape(graph.Slice(all, graph.AxisElem(j)), dims...)
-		values[j] = perRow(graph.Mul(VJP(s, x, v), v))
+	one := func(vectors *Node, j int) *Node {
+		return graph.Reshape(graph.Slice(vectors, graph.AxisElem(j)), dims...)
 	}
-	return graph.Stack(values, 0)
+	for j := range k {
+		parts = append(parts, perRow(graph.Mul(VJP(s, x, one(u, j)), one(v, j))))
+	}
+	return graph.Stack(parts, 0)
 }

@@ -104,6 +104,7 @@ func TestArguments(t *testing.T) {
 		{"VJP: the points come from StopGradient, as random draws do: make the field of graph.Identity of them",
 			func(x *graph.Node) { y := graph.StopGradient(x); autodiff.VJP(graph.Neg(y), y, x) }},
 		{"RowCoupling: field of shape", func(x *graph.Node) { autodiff.RowCoupling(node(x.Graph(), 2), x) }},
+		{"Bilinear: vectors of shapes (Float64)[2 2] and", func(x *graph.Node) { autodiff.Bilinear(x, x, node(x.Graph(), 2, 2), node(x.Graph(), 2, 2)) }},
 		{"Hutchinson: probes 0: must be at least 1",
 			func(x *graph.Node) { autodiff.Hutchinson(random.Listed(x.Graph(), x), x, x, 0, autodiff.Rademacher) }},
 		{"Hutchinson: probe kind 9: must be Rademacher, Gaussian or Sphere",

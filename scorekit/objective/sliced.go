@@ -44,10 +44,11 @@ func (o Sliced) Loss(vars *mlctx.Context, rng *random.Source, score scorekit.Sco
 	x = differentiable(x)
 	s := ask(who, score, vars, x, nil)
 	all := o.Kind.Draw(rng, o.Projections, dims...)
+	slopes := autodiff.Bilinear(s, x, all, all)
 	terms := make([]*Node, o.Projections)
 	for j := range terms {
 		v := graph.Reshape(graph.Slice(all, graph.AxisElem(j)), dims...)
-		slope := rows.Sum(graph.Mul(autodiff.VJP(s, x, v), v))
+		slope := graph.Reshape(graph.Slice(slopes, graph.AxisElem(j)), dims[0])
 		along := rows.Sum(graph.Mul(v, s))
 		terms[j] = graph.Add(slope, graph.MulScalar(graph.Square(along), 0.5))
 	}
