@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/gomlx/gomlx/pkg/core/graph"
+
+	"github.com/scorekit/lab/internal/purego"
 )
 
 // dotRule makes the gradient of a matrix product two matrix products. GoMLX's rule forms the [i, j, k] array of all
@@ -20,12 +22,29 @@ func dotRule(node, v *Node) []*Node {
 			sums := graph.InsertAxes(graph.ReduceSum(a, 0), -1)
 			return []*Node{graph.BroadcastToDims(graph.Dot(r, transposed(b)), a.Shape().Dimensions...), graph.Dot(sums, r)}
 		}
-		return []*Node{graph.Dot(v, transposed(b)), graph.Dot(transposed(a), v)}
+		return []*Node{narrow(v, transposed(b)), graph.Dot(transposed(a), v)}
 	case a.Rank() == 2 && b.Rank() == 1:
 		return []*Node{graph.Mul(graph.InsertAxes(v, -1), graph.InsertAxes(b, 0)), graph.Dot(transposed(a), v)}
 	default:
 		return stock[graph.NodeTypeDot](node, []*Node{v}, v.Shape())
 	}
+}
+
+// narrow is the product of a and b. That of few columns with few rows, as the gradient of the last layer of a network for
+// points of the plane, is a sum of outer products: XLA multiplies such matrices number by number, but joins the sum with
+// what is made of it in one loop over the vector unit.
+func narrow(a, b *Node) *Node {
+	k := a.Shape().Dimensions[1]
+	if k > 4 || purego.Is(a.Graph().Backend()) {
+		return graph.Dot(a, b)
+	}
+	var sum *Node
+	for i := range k {
+		column := graph.Slice(a, graph.AxisRange(), graph.AxisRange(i, i+1))
+		row := graph.Slice(b, graph.AxisRange(i, i+1), graph.AxisRange())
+		sum = plus(sum, graph.Mul(column, row))
+	}
+	return sum
 }
 
 // transposed is the transpose of a matrix, one node for each matrix however often it is asked for: pure Go does not find

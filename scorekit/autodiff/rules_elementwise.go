@@ -28,6 +28,10 @@ func mulRule(node, v *Node) []*Node {
 		gradients[1-i] = graph.Mul(v, graph.Mul(again, graph.OnePlus(graph.Mul(x, graph.OneMinus(again)))))
 		return gradients // all of it by way of x, none by way of s
 	}
+	if a, b := node.Inputs()[0], node.Inputs()[1]; v.Rank() == 2 && a.Rank() == 2 && b.Rank() == 2 &&
+		a.Shape().Dimensions[1] == 1 && b.Shape().Dimensions[0] == 1 && v.Shape().Size() > max(a.Shape().Size(), b.Shape().Size()) {
+		return []*Node{graph.Dot(v, transposed(b)), graph.Dot(transposed(a), v)} // an outer product
+	}
 	return stock[graph.NodeTypeMul](node, []*Node{v}, v.Shape())
 }
 
