@@ -87,6 +87,7 @@ type fitSettings struct {
 	checkpointDir string
 	checkpointN   int
 	resume        bool
+	devices       int      // 0: one
 	classDropout  *float64 // nil for a model that is not told classes
 	metadata      map[string]string
 }

@@ -39,6 +39,7 @@ type training struct {
 	exec      *mlctx.Exec
 	store     *store  // nil without checkpoints
 	labels    int     // classes of a model that is told those of its examples, 0 for any other
+	spread    *spread // over several devices; nil on one
 	feeder    *feeder // reads ahead what a stream is fed, while a run is under way; nil for other data
 	step      int     // steps done
 	pending   []block
@@ -94,6 +95,9 @@ func newTraining(ctx context.Context, backend backends.Backend, model Model, obj
 		settings.classDropout = &p
 	case labels == 0 && settings.classDropout != nil:
 		return nil, fmt.Errorf("class dropout %v for a model %T without classes: must not be given", *settings.classDropout, model)
+	}
+	if err := checkDevices(backend, settings.devices, settings.batch); err != nil {
+		return nil, err
 	}
 	if settings.resume && settings.checkpointDir == "" {
 		return nil, fmt.Errorf("WithResume without WithCheckpoints: there is no folder to resume from")
@@ -164,9 +168,11 @@ func (t *training) prepare() error {
 	t.vars.In(stateScope).VariableWithValue("random", seed).SetTrainable(false)
 	t.vars.In(guardScope).VariableWithValue("ok", true).SetTrainable(false)
 	t.exec, err = mlctx.NewExec(t.backend, t.vars, t.build)
-	if err == nil {
-		t.exec.SetMaxCache(-1) // a run has few block lengths, and each is used again after every checkpoint
+	if err != nil {
+		return err
 	}
+	t.exec.SetMaxCache(-1) // a run has few block lengths, and each is used again after every checkpoint
+	t.spread, err = t.newSpread()
 	return err
 }
 
@@ -174,6 +180,7 @@ func (t *training) prepare() error {
 // the examples of a stream, if the data are one. It returns [steps, 2]: loss and gradient norm of each.
 func (t *training) build(vars *mlctx.Context, in []*Node) *Node {
 	vars = vars.Checked(false)
+	in, zeros := t.spread.take(in)
 	numbers := in[0]
 	if len(in) > 1 {
 		(&feed{parts: in[1:], batch: t.batch}).put(vars.In(dataScope))
@@ -191,6 +198,7 @@ func (t *training) build(vars *mlctx.Context, in []*Node) *Node {
 			rng.Next()
 		}
 		x, classes := takeBatch(t.data, vars.In(dataScope), rng, t.batch, t.labels > 0)
+		x = splitBatch(x, zeros)
 		score := bindScore(t.model)
 		if classes != nil {
 			score = bindScore(scoreGiven{t.model, dropClasses(rng, classes, *t.classDropout)})
@@ -354,23 +362,19 @@ func (t *training) advance(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	args := []any{numbers}
+	var fed []*tensors.Tensor
 	if t.feeder != nil {
-		parts, err := t.feeder.next(ctx)
-		if err != nil {
+		if fed, err = t.feeder.next(ctx); err != nil {
 			return err
 		}
-		for _, part := range parts { // handed over, so that what the device has of it ends with the call
-			donated, err := graph.DonateTensorBuffer(part, t.backend, 0)
-			if err != nil {
-				return err
-			}
-			args = append(args, donated)
-		}
+	}
+	args, err := t.spread.arguments(t.backend, numbers, fed)
+	if err != nil {
+		return err
 	}
 	var stats *tensors.Tensor
 	err = catch(func() (err error) {
-		stats, err = t.exec.Exec1(args...)
+		stats, err = t.call(args)
 		return err
 	})
 	if err != nil {

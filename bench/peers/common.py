@@ -78,12 +78,12 @@ def blobs(rng, n):
     return 1 / (1 + np.exp(-10 * (np.einsum("nky,nkx->nyx", down, across) - 0.5)))
 
 
-def kde_points(d, seed, n=10000):
+def kde_points(d, seed, centres=10000, points=10000):
     rng = np.random.default_rng(100 + seed)
     if d == 2:
-        return ring(rng, n).astype(np.float32), ring(rng, n).astype(np.float32)
+        return tuple(ring(rng, n).astype(np.float32) for n in (centres, points))
     factor = cholesky(d).T
-    return tuple((rng.standard_normal((n, d)) @ factor).astype(np.float32) for _ in range(2))
+    return tuple((rng.standard_normal((n, d)) @ factor).astype(np.float32) for n in (centres, points))
 
 
 def edm_sigmas(n=18, low=0.02, high=20.0, rho=7.0):
@@ -196,6 +196,31 @@ TRAINING = {
     "nc2d": (512, 512 * 3 * nc_flops(2, 128), 50, 20),
     "conv_dsm": (64, 64 * 3 * CONV_FLOPS, 1, 1),
 }
+
+
+def curve(task):
+    """The work and the numbers of a point of a curve: curve_denoising:batch=128,d=64. None for any other task."""
+    if not task.startswith("curve_"):
+        return None, {}
+    name, _, numbers = task.removeprefix("curve_").partition(":")
+    return name, {key: int(value) for key, value in (part.split("=") for part in numbers.split(","))}
+
+
+CURVE_WIDTH = 128  # of the two hidden layers of the curves' network
+
+
+def curve_training(name, d, batch):
+    """As TRAINING has it. A chunk is what takes about a tenth of a second."""
+    passes = dict(exact=3 * (1 + d), hutchinson=6, sliced=6, denoising=3)[name]
+    flops = batch * passes * mlp_flops([d, CURVE_WIDTH, CURVE_WIDTH, d])
+    chunk = chunk_of(4e9, flops, 96)
+    return batch, flops, chunk, chunk
+
+
+def chunk_of(total, cost, most):
+    return min(max(int(total / cost), 1), most)
+
+
 ALD_FLOPS = 1024 * 2 * (64 * 256 + 2 * 256 * 256 + 256 * 64)
 PFODE_FLOPS = 4096 * 35 * 2 * (2 * 128 + 2 * 128 * 128 + 128 * 2)
 
@@ -236,7 +261,7 @@ def run(arguments, make):
         say(ready=True)
         for line in sys.stdin:
             timed(work, float(line))
-        quality = None if arguments.task in TRAINING else work.metric()
+        quality = None if arguments.task in TRAINING or curve(arguments.task)[0] else work.metric()
     else:
         steps = 0
         while steps < arguments.steps:

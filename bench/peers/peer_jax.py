@@ -151,13 +151,32 @@ def implicit(batch, n):
     return loss
 
 
-def sliced(k):
-    batch = gauss_batch(64)
-
+def probed(k, batch, n):
     def loss(p, key):
         data, probe = jax.random.split(key)
-        s, trace = hutchinson(lambda z: mlp(p, z, tanh), batch(data, 256), probe, k)
+        s, trace = hutchinson(lambda z: mlp(p, z, tanh), batch(data, n), probe, k)
         return jnp.mean(0.5 * squares(s) + trace)
+
+    return loss
+
+
+def sliced(batch, n):
+    def loss(p, key):
+        data, projection = jax.random.split(key)
+        x = batch(data, n)
+        v = jax.random.normal(projection, x.shape)
+        s, jv = jax.jvp(lambda z: mlp(p, z, tanh), (x,), (v,))
+        return jnp.mean(0.5 * jnp.sum(v * s, -1) ** 2 + jnp.sum(v * jv, -1))
+
+    return loss
+
+
+def denoising_tanh(batch, n):
+    def loss(p, key):
+        data, noise = jax.random.split(key)
+        x = batch(data, n)
+        e = jax.random.normal(noise, x.shape)
+        return jnp.mean(squares(0.5 * mlp(p, x + 0.5 * e, tanh) + e))
 
     return loss
 
@@ -203,8 +222,8 @@ TASKS = {
     "dsm2d": (mlp_init(RING_SIZES), lambda: loss_dsm2d, lambda p: common.judge_dsm2d(score_of(p, silu)), False),
     "ism_exact": (mlp_init(RING_SIZES), lambda: implicit(ring_batch, 512), lambda p: common.judge_ring(score_of(p, tanh)), False),
     "ism_exact_d16": (mlp_init(D16), lambda: implicit(gauss_batch(16), 256), lambda p: common.judge_gauss(16)(score_of(p, tanh)), False),
-    "ssm": (mlp_init(D64), lambda: sliced(1), lambda p: common.judge_gauss(64)(score_of(p, tanh)), False),
-    "hutch8": (mlp_init(D64), lambda: sliced(8), lambda p: common.judge_gauss(64)(score_of(p, tanh)), False),
+    "ssm": (mlp_init(D64), lambda: probed(1, gauss_batch(64), 256), lambda p: common.judge_gauss(64)(score_of(p, tanh)), False),
+    "hutch8": (mlp_init(D64), lambda: probed(8, gauss_batch(64), 256), lambda p: common.judge_gauss(64)(score_of(p, tanh)), False),
     "ncsn_digits": (nc_init(64, 256), lambda: denoising(nc_net, digits_batch(), 256, 0.01, 1.0),
                     lambda p: common.judge_digits(net_of(p, nc_net)), True),
     "nc2d": (nc_init(2, 128), lambda: denoising(nc2d_net, ring_batch, 512, 0.02, 20.0),
@@ -327,8 +346,8 @@ class Flow(Once):
 
 
 class Kernels(Once):
-    def __init__(self, d, h=0.2, block=500):
-        self.x, self.y = common.kde_points(d, A.seed)
+    def __init__(self, d, centres=10000, points=10000, h=0.2, block=500):
+        self.x, self.y = common.kde_points(d, A.seed, centres, points)
         self.items, self.flops = len(self.x) * len(self.y), 4 * d * len(self.x) * len(self.y)
 
         def run(x, y, key):
@@ -351,9 +370,11 @@ class Kernels(Once):
 
 
 class Langevin(Once):
-    items, chunk, judge = 10000, 1000, staticmethod(common.judge_langevin)
+    judge = staticmethod(common.judge_langevin)
 
-    def __init__(self):
+    def __init__(self, chains=10000, steps=1000):
+        self.items, self.chunk = chains, steps
+
         def run(key):
             start, key = jax.random.split(key)
             precision = 1 / RING_STD**2
@@ -374,5 +395,22 @@ class Langevin(Once):
 OTHERS = {"sample_ald": Annealed, "sample_pfode": Flow, "kde_score_d2": lambda: Kernels(2), "kde_score_d64": lambda: Kernels(64),
           "langevin_analytic": Langevin}
 
+
+def curve_point():
+    """Adds the point of a curve that is asked for to the tasks."""
+    name, at = common.curve(A.task)
+    if name == "kde":
+        OTHERS[A.task] = lambda: Kernels(2, at["centres"], at["points"], block=min(512, at["points"]))
+    elif name == "langevin":
+        OTHERS[A.task] = lambda: Langevin(at["chains"], common.chunk_of(1e6, at["chains"], 1000))
+    elif name:
+        d, n = at["d"], at["batch"]
+        batch = lambda key, n: jax.random.normal(key, (n, d))
+        loss = dict(exact=implicit, hutchinson=lambda batch, n: probed(1, batch, n), sliced=sliced, denoising=denoising_tanh)[name]
+        TRAINING[A.task] = common.curve_training(name, d, n)
+        TASKS[A.task] = (mlp_init([d, common.CURVE_WIDTH, common.CURVE_WIDTH, d]), lambda: loss(batch, n), None, False)
+
+
 if __name__ == "__main__":
+    curve_point()
     common.run(A, lambda task, chunk: Training(task, chunk) if task in TASKS else OTHERS[task]())

@@ -16,7 +16,8 @@ import torch.nn.functional as F
 from torch.func import jvp, vmap
 
 torch.set_num_threads(A.threads)
-FORM = {"ism_exact": "backward", "ism_exact_d16": "forward", "ssm": "backward", "hutch8": "backward"}.get(A.task)
+FORM = {"ism_exact": "backward", "ism_exact_d16": "forward", "ssm": "backward", "hutch8": "backward"}.get(
+    A.task, {"exact": "forward", "hutchinson": "backward"}.get(common.curve(A.task)[0]))
 if A.compile and FORM:
     FORM = "forward"  # torch.compile takes no double backward
 MU32 = torch.tensor(MU, dtype=torch.float32)
@@ -154,12 +155,30 @@ def implicit(batch, n):
     return loss
 
 
-def sliced(k):
-    batch = gauss_batch(64)
-
+def probed(k, batch, n):
     def loss(p):
-        s, trace = hutchinson(lambda z: mlp(p, z, torch.tanh), batch(256), k)
+        s, trace = hutchinson(lambda z: mlp(p, z, torch.tanh), batch(n), k)
         return (0.5 * squares(s) + trace).mean()
+
+    return loss
+
+
+def sliced(batch, n):
+    def loss(p):
+        x = batch(n).requires_grad_(True)
+        v = torch.randn_like(x)
+        vs = (mlp(p, x, torch.tanh) * v).sum(-1)
+        (g,) = torch.autograd.grad(vs.sum(), x, create_graph=True)
+        return (0.5 * vs**2 + (g * v).sum(-1)).mean()
+
+    return loss
+
+
+def denoising_tanh(batch, n):
+    def loss(p):
+        x = batch(n)
+        e = torch.randn_like(x)
+        return squares(0.5 * mlp(p, x + 0.5 * e, torch.tanh) + e).mean()
 
     return loss
 
@@ -198,8 +217,8 @@ TASKS = {
     "ism_exact": (mlp_init(RING_SIZES), lambda: implicit(ring_batch, 512), lambda p: common.judge_ring(score_of(p, torch.tanh)), False),
     "ism_exact_d16": (mlp_init(D16), lambda: implicit(gauss_batch(16), 256),
                       lambda p: common.judge_gauss(16)(score_of(p, torch.tanh)), False),
-    "ssm": (mlp_init(D64), lambda: sliced(1), lambda p: common.judge_gauss(64)(score_of(p, torch.tanh)), False),
-    "hutch8": (mlp_init(D64), lambda: sliced(8), lambda p: common.judge_gauss(64)(score_of(p, torch.tanh)), False),
+    "ssm": (mlp_init(D64), lambda: probed(1, gauss_batch(64), 256), lambda p: common.judge_gauss(64)(score_of(p, torch.tanh)), False),
+    "hutch8": (mlp_init(D64), lambda: probed(8, gauss_batch(64), 256), lambda p: common.judge_gauss(64)(score_of(p, torch.tanh)), False),
     "ncsn_digits": (nc_init(64, 256), lambda: denoising(nc_net, digits_batch(), 256, 0.01, 1.0),
                     lambda p: common.judge_digits(net_of(p, nc_net)), True),
     "nc2d": (nc_init(2, 128), lambda: denoising(nc2d_net, ring_batch, 512, 0.02, 20.0),
@@ -316,8 +335,8 @@ class Flow(Once):
 
 
 class Kernels(Once):
-    def __init__(self, d, h=0.2, block=500):
-        points, at = common.kde_points(d, A.seed)
+    def __init__(self, d, centres=10000, points=10000, h=0.2, block=500):
+        points, at = common.kde_points(d, A.seed, centres, points)
         self.items, self.flops, self.d, self.h, self.block = len(points) * len(at), 4 * d * len(points) * len(at), d, h, block
         self.x, self.y = numbers(points), numbers(at)
         norms = 0.5 * squares(self.x)
@@ -342,9 +361,10 @@ class Kernels(Once):
 
 
 class Langevin(Once):
-    items, chunk, judge = 10000, 1000, staticmethod(common.judge_langevin)
+    judge = staticmethod(common.judge_langevin)
 
-    def __init__(self):
+    def __init__(self, chains=10000, steps=1000):
+        self.items, self.chunk = chains, steps
         torch.manual_seed(A.seed)
         precision = 1 / RING_STD**2
         means = (MU32.T * precision).contiguous()
@@ -365,5 +385,22 @@ class Langevin(Once):
 OTHERS = {"sample_ald": Annealed, "sample_pfode": Flow, "kde_score_d2": lambda: Kernels(2), "kde_score_d64": lambda: Kernels(64),
           "langevin_analytic": Langevin}
 
+
+def curve_point():
+    """Adds the point of a curve that is asked for to the tasks."""
+    name, at = common.curve(A.task)
+    if name == "kde":
+        OTHERS[A.task] = lambda: Kernels(2, at["centres"], at["points"])
+    elif name == "langevin":
+        OTHERS[A.task] = lambda: Langevin(at["chains"], common.chunk_of(1e6, at["chains"], 1000))
+    elif name:
+        d, n = at["d"], at["batch"]
+        batch = lambda n: torch.randn(n, d)
+        loss = dict(exact=implicit, hutchinson=lambda batch, n: probed(1, batch, n), sliced=sliced, denoising=denoising_tanh)[name]
+        TRAINING[A.task] = common.curve_training(name, d, n)
+        TASKS[A.task] = (mlp_init([d, common.CURVE_WIDTH, common.CURVE_WIDTH, d]), lambda: loss(batch, n), None, False)
+
+
 if __name__ == "__main__":
+    curve_point()
     common.run(A, lambda task, chunk: Training(task, chunk) if task in TASKS else OTHERS[task]())

@@ -14,9 +14,7 @@ import (
 )
 
 func benchCommand() *cobra.Command {
-	suite := benchmark.Suite{Out: os.Stdout}
-	var peers []string
-	var out string
+	request := benchRequest{Suite: benchmark.Suite{Out: os.Stdout}}
 	command := &cobra.Command{
 		Use:   "bench [TASK …]",
 		Short: "Measure how fast this trains and samples, beside other libraries",
@@ -25,40 +23,62 @@ bench/README.md says what they are. Every program works in a process of its own;
 The tables go to OUT/bench.md, a picture to OUT/bench.png and all numbers to OUT/bench.json.
 
 With --peers the same work is done by other libraries: those that a Python named by --python (or python3) has. With
---peers=NAME,… (` + strings.Join(benchmark.PeerNames(), ", ") + `) a missing one is an error. bench/peers/requirements.txt installs them all.`,
+--peers=NAME,… (` + strings.Join(benchmark.PeerNames(), ", ") + `) a missing one is an error. bench/peers/requirements.txt installs them all.
+
+The verb curves measures how the time of a step grows with the dimension, the batch and the like.`,
 		ValidArgs: benchmark.Names(),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			var err error
-			if suite.Tasks, err = benchmark.Choose(arguments); err != nil {
+			if request.Tasks, err = benchmark.Choose(arguments); err != nil {
 				return usage(command, err)
 			}
-			suite.Peers = command.Flags().Changed("peers")
-			if len(peers) != 1 || peers[0] != "all" {
-				suite.Named = peers
-			}
-			if err := suite.Validate(); err != nil {
-				return usage(command, err)
-			}
-			if suite.Folder, err = filepath.Abs(filepath.Join(out, "work")); err != nil {
+			if err := request.complete(command); err != nil {
 				return err
 			}
-			report, err := suite.Run(command.Context())
+			report, err := request.Run(command.Context())
 			if err != nil {
 				return err
 			}
-			return writeReport(out, report)
+			return writeReport(request.out, report)
 		},
 	}
-	command.Flags().StringSliceVar(&peers, "peers", nil, "measure other libraries, too: all there are, or those named")
-	command.Flags().Lookup("peers").NoOptDefVal = "all"
-	command.Flags().StringArrayVar(&suite.Pythons, "python", nil, "a Python that has some of the other libraries; may be given several times")
-	command.Flags().Float64Var(&suite.Seconds, "seconds", 2, "length of a turn")
-	command.Flags().IntVar(&suite.Turns, "turns", 7, "number of turns")
-	command.Flags().BoolVar(&suite.Judge, "judge", true, "train for a fixed number of steps, too, and judge the result")
-	command.Flags().StringVar(&out, "out", filepath.Join("build", "bench"), "output folder")
-	_ = command.MarkFlagDirname("out")
-	command.Flags().SortFlags = false
+	request.flags(command, 7, 2)
+	command.Flags().BoolVar(&request.Judge, "judge", true, "train for a fixed number of steps, too, and judge the result")
+	command.AddCommand(curvesCommand())
 	return command
+}
+
+// benchRequest is what the command line of a benchmark asks for.
+type benchRequest struct {
+	benchmark.Suite
+	peers []string
+	out   string
+}
+
+// flags adds the flags that all benchmarks have, with so many turns of so many seconds.
+func (r *benchRequest) flags(command *cobra.Command, turns int, seconds float64) {
+	flags := command.Flags()
+	flags.StringSliceVar(&r.peers, "peers", nil, "measure other libraries, too: all there are, or those named")
+	flags.Lookup("peers").NoOptDefVal = "all"
+	flags.StringArrayVar(&r.Pythons, "python", nil, "a Python that has some of the other libraries; may be given several times")
+	flags.Float64Var(&r.Seconds, "seconds", seconds, "length of a turn")
+	flags.IntVar(&r.Turns, "turns", turns, "number of turns")
+	flags.StringVar(&r.out, "out", filepath.Join("build", "bench"), "output folder")
+	_ = command.MarkFlagDirname("out")
+	flags.SortFlags = false
+}
+
+// complete checks the flags after they are read.
+func (r *benchRequest) complete(command *cobra.Command) (err error) {
+	r.Peers = command.Flags().Changed("peers")
+	if len(r.peers) != 1 || r.peers[0] != "all" {
+		r.Named = r.peers
+	}
+	if err := r.Validate(); err != nil {
+		return usage(command, err)
+	}
+	r.Folder, err = filepath.Abs(filepath.Join(r.out, "work"))
+	return err
 }
 
 func writeReport(out string, report *benchmark.Report) error {

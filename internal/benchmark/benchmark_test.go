@@ -187,7 +187,7 @@ func (c *chore) close()                       {}
 // A program that serves is ready after a first chunk, takes turns, and ends with its input.
 func TestServe(t *testing.T) {
 	out := &strings.Builder{}
-	if err := do(&chore{}, false, Request{How: Serve}, strings.NewReader("1.5\n0.5\n"), out); err != nil {
+	if err := do(&chore{}, true, Request{How: Serve}, strings.NewReader("1.5\n0.5\n"), out); err != nil {
 		t.Fatal(err)
 	}
 	decoder := json.NewDecoder(strings.NewReader(out.String()))

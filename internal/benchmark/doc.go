@@ -20,4 +20,6 @@
 //	suite.go                     all programs, tasks and turns
 //	machine.go statistics.go     what it ran on; medians and ranges
 //	report.go chart.go           the tables and the picture
+//	curve.go curvework.go        how the time of a step grows with one number: what is measured, and this program's side
+//	curvesuite.go curvereport.go all programs along all curves; exponents, tables and pictures
 package benchmark

@@ -22,21 +22,18 @@ type kernels struct {
 	scores   *tensors.Tensor
 }
 
-const (
-	kernelPoints = 10_000
-	kernelWidth  = 0.2
-)
+const kernelWidth = 0.2
 
-func beginKernels(ctx context.Context, b backends.Backend, r Request, d int) (work, error) {
+func beginKernels(ctx context.Context, b backends.Backend, r Request, d, nCentres, nPoints int) (work, error) {
 	draw := ring.Sample
 	if d > 2 {
 		draw = gauss(d).Sample
 	}
-	centres, err := draw(kernelPoints, 2*r.Seed)
+	centres, err := draw(nCentres, 2*r.Seed)
 	if err != nil {
 		return nil, err
 	}
-	points, err := draw(kernelPoints, 2*r.Seed+1)
+	points, err := draw(nPoints, 2*r.Seed+1)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +45,7 @@ func beginKernels(ctx context.Context, b backends.Backend, r Request, d int) (wo
 }
 
 func (k *kernels) size() (items, flops float64) {
-	const pairs = kernelPoints * kernelPoints
+	pairs := float64(len(k.centres)) * float64(k.points.X.Shape().Dimensions[0])
 	return pairs, 4 * pairs * float64(k.d)
 }
 

@@ -54,6 +54,7 @@ var peers = []peer{
 		{"PyTorch", nil, everything},
 		{"PyTorch compiled", []string{"--compile"}, func(t Task) bool { return t.kind == timed && everything(t) }},
 	}},
+	{name: "torchebm", file: "peer_torchebm.py", needs: []string{"torchebm", "torch", "numpy"}, kinds: []variant{{"torchebm", nil, langevinTask}}},
 	{name: "scipy", file: "peer_kde.py", needs: []string{"scipy", "numpy"}, kinds: []variant{{"SciPy", []string{"--scipy"}, kernelTask}}},
 	{name: "sklearn", file: "peer_kde.py", needs: []string{"scikit-learn", "numpy"}, kinds: []variant{{"scikit-learn", []string{"--sklearn"}, kernelTask}}},
 	{name: "numpy", file: "peer_kde.py", needs: []string{"numpy"}, kinds: []variant{{"NumPy", nil, func(t Task) bool { return t.Name == matmul.Name }}}},
@@ -64,6 +65,11 @@ var matmul = Task{Name: "matmul", Unit: "products"}
 
 func everything(t Task) bool { return t.kind != backend && t.Name != matmul.Name }
 func kernelTask(t Task) bool { return strings.HasPrefix(t.Name, "kde_") }
+
+// langevinTask is what torchebm has: bench/README.md says why it does not train.
+func langevinTask(t Task) bool {
+	return t.Name == "langevin_analytic" || strings.HasPrefix(t.Name, pointPrefix+"langevin:")
+}
 
 // PeerNames lists whom --peers can ask for.
 func PeerNames() []string {

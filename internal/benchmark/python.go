@@ -17,7 +17,7 @@ type python struct {
 }
 
 // packages are all that some peer needs.
-var packages = []string{"numpy", "jax", "optax", "torch", "scipy", "scikit-learn"}
+var packages = []string{"numpy", "jax", "optax", "torch", "torchebm", "scipy", "scikit-learn"}
 
 // lookInto asks a Python what it has, without importing it.
 func lookInto(ctx context.Context, path string) (python, error) {

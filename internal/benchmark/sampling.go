@@ -137,15 +137,14 @@ func beginFlow(ctx context.Context, b backends.Backend, r Request) (work, error)
 	return &chains{start: start, n: n, flops: 35 * mlpFlops(2, 128, 128, 128, 2), verdict: judgeDrawnRing}, nil
 }
 
-func beginLangevin(ctx context.Context, b backends.Backend, r Request) (work, error) {
-	const n = 10_000
+func beginLangevin(ctx context.Context, b backends.Backend, r Request, n, steps, chunk int) (work, error) {
 	density, err := ring.Density()
 	if err != nil {
 		return nil, err
 	}
 	start := func(run int64) iter.Seq2[*scorekit.SampleStep, error] {
-		return scorekit.SampleSteps(ctx, b, density, sampler.Langevin{StepSize: 0.01, Steps: 1000}, n,
+		return scorekit.SampleSteps(ctx, b, density, sampler.Langevin{StepSize: 0.01, Steps: steps}, n,
 			scorekit.WithStartNormal(4), scorekit.WithSeed(r.Seed+run))
 	}
-	return &chains{start: start, n: n, chunk: 330, verdict: judgeLangevin}, nil
+	return &chains{start: start, n: n, chunk: chunk, verdict: judgeLangevin}, nil
 }

@@ -6,7 +6,11 @@ import (
 )
 
 // Spread is what several measurements of one thing were: median, least and greatest.
-type Spread struct{ Median, Min, Max float64 }
+type Spread struct {
+	Median float64 `json:"median"`
+	Min    float64 `json:"min"`
+	Max    float64 `json:"max"`
+}
 
 // spreadOf returns the zero Spread for no values.
 func spreadOf(values []float64) Spread {

@@ -50,23 +50,13 @@ func (s Suite) Run(ctx context.Context) (*Report, error) {
 	if err := s.prepare(); err != nil {
 		return nil, err
 	}
-	programs, err := ours(s.Folder)
+	programs, missing, err := s.programs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	report := &Report{Date: time.Now(), Machine: ThisMachine(ctx), Turns: s.Turns, Seconds: s.Seconds}
-	if s.Peers {
-		found, missing, err := findPeers(ctx, s.Named, s.Pythons, s.Folder)
-		if err != nil {
-			return nil, err
-		}
-		programs = append(programs, found...)
-		for _, line := range missing {
-			s.note(report, line)
-		}
-	}
-	for _, p := range programs {
-		report.Programs = append(report.Programs, strings.TrimSpace(p.Name+" "+p.Version))
+	report := &Report{Date: time.Now(), Machine: ThisMachine(ctx), Programs: named(programs), Turns: s.Turns, Seconds: s.Seconds}
+	for _, line := range missing {
+		s.note(report, line)
 	}
 	for _, t := range append([]Task{matmul}, s.Tasks...) {
 		result, err := s.measure(ctx, t, programs, report)
@@ -79,6 +69,24 @@ func (s Suite) Run(ctx context.Context) (*Report, error) {
 		}
 	}
 	return report, nil
+}
+
+// programs are this one and the peers that are asked for; missing says which are not there.
+func (s Suite) programs(ctx context.Context) (programs []Program, missing []string, err error) {
+	if programs, err = ours(s.Folder); err != nil || !s.Peers {
+		return programs, nil, err
+	}
+	found, missing, err := findPeers(ctx, s.Named, s.Pythons, s.Folder)
+	return append(programs, found...), missing, err
+}
+
+// named lists programs with their versions.
+func named(programs []Program) []string {
+	var names []string
+	for _, p := range programs {
+		names = append(names, strings.TrimSpace(p.Name+" "+p.Version))
+	}
+	return names
 }
 
 // prepare writes the peers and the digits to the folder.
@@ -106,6 +114,7 @@ type player struct {
 	Program
 	Measured
 	talk *conversation
+	took float64 // seconds from the start of the process until it was ready
 }
 
 func (s Suite) measure(ctx context.Context, t Task, programs []Program, report *Report) (Result, error) {

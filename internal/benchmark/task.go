@@ -24,6 +24,7 @@ const (
 	timed   kind = iota // speed, in turns
 	cold                // seconds from the start of the process to the end of the first step
 	backend             // speed of pure Go, beside that of XLA
+	onCurve             // one point of a curve: a time, in turns
 )
 
 // Tasks lists what there is to measure.
@@ -52,7 +53,7 @@ const netSteps = 3000
 
 // asked is the task that the programs are asked to do.
 func (t Task) asked() string {
-	if t.kind != timed {
+	if t.kind == cold || t.kind == backend {
 		return "dsm2d"
 	}
 	return t.Name

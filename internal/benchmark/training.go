@@ -26,6 +26,7 @@ type training struct {
 	flops     float64 // of a step, for one example
 	chunk     int     // steps between two looks at the loss
 	average   float64 // decay of the moving average of the weights
+	unroll    int     // steps a call; 0: as many as Fit chooses
 	judge     func(b backends.Backend, fitted *scorekit.Fitted) (map[string]float64, error)
 }
 
@@ -118,8 +119,11 @@ func (t training) begin(ctx context.Context, b backends.Backend, r Request) (wor
 	if r.How == Cold {
 		steps, t.chunk = 1, 1
 	}
-	next, stop := iter.Pull2(scorekit.FitSteps(ctx, b, t.model, t.objective, source,
-		scorekit.WithSteps(steps), scorekit.WithBatch(t.batch), scorekit.WithEMA(t.average), scorekit.WithSeed(r.Seed)))
+	options := []scorekit.FitOption{scorekit.WithSteps(steps), scorekit.WithBatch(t.batch), scorekit.WithEMA(t.average), scorekit.WithSeed(r.Seed)}
+	if t.unroll > 0 {
+		options = append(options, scorekit.WithUnroll(t.unroll))
+	}
+	next, stop := iter.Pull2(scorekit.FitSteps(ctx, b, t.model, t.objective, source, options...))
 	return &run{training: t, backend: b, next: next, stop: stop}, nil
 }
 

@@ -49,11 +49,12 @@ func Do(ctx context.Context, r Request, in io.Reader, out io.Writer) error {
 	}
 	defer w.close()
 	_, trains := trainings[r.Task]
-	return do(w, trains, r, in, out)
+	return do(w, !trains && !isPoint(r.Task), r, in, out)
 }
 
-// do is Do for work that has begun. What trains is judged after a fixed number of steps alone.
-func do(w work, trains bool, r Request, in io.Reader, out io.Writer) (err error) {
+// do is Do for work that has begun. What trains is judged after a fixed number of steps alone; judged says that it is after
+// turns, too.
+func do(w work, judged bool, r Request, in io.Reader, out io.Writer) (err error) {
 	say := func(m Message) error { return json.NewEncoder(out).Encode(m) }
 	last := Message{}
 	last.Items, last.Flops = w.size()
@@ -80,7 +81,7 @@ func do(w work, trains bool, r Request, in io.Reader, out io.Writer) (err error)
 				err = say(turn)
 			}
 		}
-		if !trains && err == nil {
+		if judged && err == nil {
 			last.Quality, err = w.judge()
 		}
 	default:
@@ -116,17 +117,24 @@ func begin(ctx context.Context, b backends.Backend, r Request) (work, error) {
 	if t, ok := trainings[r.Task]; ok {
 		return t.begin(ctx, b, r)
 	}
+	if isPoint(r.Task) {
+		p, err := parsePoint(r.Task)
+		if err != nil {
+			return nil, err
+		}
+		return p.begin(ctx, b, r)
+	}
 	switch r.Task {
 	case "sample_ald":
 		return beginAnnealed(ctx, b, r)
 	case "sample_pfode":
 		return beginFlow(ctx, b, r)
 	case "langevin_analytic":
-		return beginLangevin(ctx, b, r)
+		return beginLangevin(ctx, b, r, 10_000, 1000, 330)
 	case "kde_score_d2":
-		return beginKernels(ctx, b, r, 2)
+		return beginKernels(ctx, b, r, 2, 10_000, 10_000)
 	case "kde_score_d64":
-		return beginKernels(ctx, b, r, 64)
+		return beginKernels(ctx, b, r, 64, 10_000, 10_000)
 	case "matmul":
 		return beginProduct(b)
 	}
