@@ -24,80 +24,116 @@ import (
 // It returns an error for a nil ctx or backend, for points that are not finite or of another shape than the estimate's, for
 // numbers beyond the range of float32 if that is their precision, and, naming how far it came, when ctx ends.
 func (q Estimate) LogDensityAt(ctx context.Context, backend backends.Backend, points any, progress ...func(scorekit.Report)) ([]float64, error) {
-	logs := []float64{}
-	err := q.at(ctx, backend, points, false, progress, func(_ dtypes.DType, _ []int, block []float64) { logs = append(logs, block...) })
+	r, err := q.at(ctx, backend, points, false, progress)
 	if err != nil {
 		return nil, fmt.Errorf("kde: LogDensityAt: %w", err)
 	}
-	return logs, nil
+	return r.values, nil
 }
 
 // ScoreAt returns ∇log q at points held in memory, given as for [New]: a tensor of their shape and precision, 0 where no point of
 // a compact kernel is near. The work is cut, reported and stopped as that of [Estimate.LogDensityAt].
 func (q Estimate) ScoreAt(ctx context.Context, backend backends.Backend, points any, progress ...func(scorekit.Report)) (*tensors.Tensor, error) {
-	var scores []float64
-	var dims []int
-	var dtype dtypes.DType
-	err := q.at(ctx, backend, points, true, progress, func(t dtypes.DType, shape []int, block []float64) {
-		dtype, dims, scores = t, shape, append(scores, block...)
-	})
+	r, err := q.at(ctx, backend, points, true, progress)
 	if err != nil {
 		return nil, fmt.Errorf("kde: ScoreAt: %w", err)
 	}
-	return tensorOf(dtype, scores, dims...), nil
+	return tensorOf(r.dtype, r.values, r.dims...), nil
 }
 
 // Blocks are small enough for the table of their pairs to stay in a cache. Where it has d numbers for each pair, as few
-// centres as the cache asks for would be too many calls.
+// centres as the cache asks for would be too many calls. Where blocks of centres that are far from a block of points are
+// left out they are smaller.
 const (
 	blockPoints  = 256
 	blockCentres = 4096
+	blockNear    = 1024
 )
 
-// at hands the log-densities or the scores to take, block by block.
-func (q Estimate) at(ctx context.Context, backend backends.Backend, points any, pull bool, progress []func(scorekit.Report), take func(dtypes.DType, []int, []float64)) (err error) {
+// results are the log-densities or scores at points, row after row.
+type results struct {
+	dtype  dtypes.DType
+	dims   []int // of the scores of all points
+	values []float64
+}
+
+// at evaluates the estimate block by block: first the points that may be near some centre, in the order that makes blocks
+// compact, then those that were not.
+func (q Estimate) at(ctx context.Context, backend backends.Backend, points any, pull bool, progress []func(scorekit.Report)) (r results, err error) {
 	if q.Dim() == 0 {
-		return errZero
+		return r, errZero
 	}
 	if ctx == nil || backend == nil {
-		return fmt.Errorf("ctx or backend nil: must be given")
+		return r, fmt.Errorf("ctx or backend nil: must be given")
 	}
 	rows, dims, dtype, err := read(points)
 	if err != nil {
-		return err
+		return r, err
 	}
 	if !slices.Equal(dims, q.dims) {
-		return fmt.Errorf("points of shape %v: must be %v, as the estimate's", dims, q.dims)
+		return r, fmt.Errorf("points of shape %v: must be %v, as the estimate's", dims, q.dims)
 	}
-	n := len(rows)
+	n, each := len(rows), 1
+	if pull {
+		each = q.Dim()
+	}
+	r = results{dtype: dtype, dims: append([]int{n}, dims...), values: make([]float64, n*each)}
 	size := min(n, blockPoints)
 	work := q.kept.take(backend, dtype, size, pull)
 	if work == nil {
 		if work, err = q.newBlocks(backend, dtype, size, pull); err != nil {
-			return err
+			return r, err
 		}
 	}
 	defer q.kept.put(work)
-	shape, tell := append([]int{n}, dims...), scorekit.Reporter("kernel density", "points", n, progress...)
+	tell := scorekit.Reporter("kernel density", "points", n, progress...)
 	done, worth := 0, 0 // points that are done, and with their share those that are under way
 	defer func() { tell(worth, true) }()
-	for done < n {
-		to := min(done+work.size, n)
-		block, err := work.run(rows[done:to], func(centres int) error {
-			if ctx.Err() != nil {
-				return fmt.Errorf("stopped after %d of %d points: %w", done, n, context.Cause(ctx))
+	through := func(by *route, todo []int) (far []int, err error) {
+		for part := range slices.Chunk(todo, work.size) {
+			block := make([][]float64, len(part))
+			for k, i := range part {
+				block[k] = rows[i]
 			}
-			worth = done + (to-done)*centres/len(work.centres)
-			tell(worth, false)
-			return nil
-		})
-		if err != nil {
-			return err
+			centres, least := work.centres, math.Inf(-1)
+			if by == work.near {
+				centres, least = work.around(block)
+			}
+			values, totals, err := work.run(by, centres, block, func(i int) error {
+				if ctx.Err() != nil {
+					return fmt.Errorf("stopped after %d of %d points: %w", done, n, context.Cause(ctx))
+				}
+				worth = max(worth, done+len(part)*i/len(centres))
+				tell(worth, false)
+				return nil
+			})
+			if err != nil {
+				return nil, err
+			}
+			for k, i := range part {
+				if by == work.near && !(totals[k] >= least) {
+					far = append(far, i)
+					continue
+				}
+				copy(r.values[i*each:(i+1)*each], values[k*each:])
+				done++
+			}
+			worth = max(worth, done)
 		}
-		take(dtype, shape, block)
-		done, worth = to, to
+		return far, nil
 	}
-	return nil
+	todo := make([]int, n)
+	for i := range todo {
+		todo[i] = i
+	}
+	if work.near != nil {
+		inBlocks(rows, todo, work.size)
+		if todo, err = through(work.near, todo); err != nil {
+			return r, err
+		}
+	}
+	_, err = through(work.sums, todo)
+	return r, err
 }
 
 // evenly returns the size of the fewest equal blocks of at most limit, so that the last is about as full as the others.
@@ -109,13 +145,30 @@ func evenly(n, limit int) int {
 // blocks evaluates an estimate at a block of points at a time, in one graph that adds up a block of centres and another
 // that makes the sums into what is wanted.
 type blocks struct {
-	q         Estimate
-	backend   backends.Backend
-	dtype     dtypes.DType
-	size      int // points in a block
-	pull      bool
-	centres   [][2]*tensors.Tensor // with the logarithms of their weights
+	q       Estimate
+	backend backends.Backend
+	dtype   dtypes.DType
+	size    int // points in a block
+	pull    bool
+	centres []block
+	sums    *route
+	near    *route // the fast one for points that are near some centre; nil where there is none
+}
+
+// block is a block of centres, [n, d], with the logarithms of their weights, [1, n], or in place of these their logs and means,
+// see centres; and for the fast route what is in near.go.
+type block struct {
+	centres, logWeights, factors *tensors.Tensor
+	box                          box
+	weight                       float64 // the sum of those in factors
+}
+
+// route is one way to evaluate: add takes the points, a block of centres, what belongs to them and the state, and returns
+// the state; last takes the points and the state, and returns the result first.
+type route struct {
 	add, last *graph.Exec
+	begin     func() []*tensors.Tensor
+	with      func(c block) *tensors.Tensor
 }
 
 func (q Estimate) newBlocks(backend backends.Backend, dtype dtypes.DType, size int, pull bool) (*blocks, error) {
@@ -123,110 +176,190 @@ func (q Estimate) newBlocks(backend backends.Backend, dtype dtypes.DType, size i
 		return nil, err
 	}
 	b := &blocks{q: q, backend: backend, dtype: dtype, size: size, pull: pull}
-	d, placed, logs := q.Dim(), q.place(dtype), q.logWeights()
-	most := blockCentres
-	if !q.products(dtype).squares && d > maxColumns {
-		most = max(1, 16*blockCentres/d)
-	}
-	length := evenly(q.Len(), most)
-	for from := 0; from < q.Len(); from += length {
-		to := min(from+length, q.Len())
-		centres, weights := slices.Clone(placed[from*d:to*d]), slices.Clone(logs[from:to])
-		for range from + length - to { // the last block is filled with centres that do not count
-			centres, weights = append(centres, placed[:d]...), append(weights, math.Inf(-1))
-		}
-		c, err := newTensor(dtype, centres, length, d)
-		if err != nil {
-			return nil, err
-		}
-		b.centres = append(b.centres, [2]*tensors.Tensor{c, tensorOf(dtype, weights, 1, length)})
-	}
-	var err error
-	b.add, err = graph.NewExec(backend, func(in []*Node) []*Node {
-		f := q.form(in[0], nil)
-		if pull {
-			s := merge(sums{in[3], in[4]}, f.over(in[1], in[2], true))
-			return []*Node{s.log, s.pull}
-		}
-		return []*Node{merge(sums{log: in[3]}, f.over(in[1], in[2], false)).log}
-	})
-	if err != nil {
+	if err := b.place(); err != nil {
 		return nil, err
 	}
-	b.last, err = graph.NewExec(backend, func(in []*Node) *Node {
-		f, s := q.form(in[0], nil), sums{log: in[1]}
-		if !pull {
-			return f.logDensity(s)
-		}
-		s.pull = in[2]
-		return q.turnBack(f.score(s), in[0].Shape().Dimensions)
-	})
+	var err error
+	if b.sums, err = b.newSums(); err == nil && q.canBeNear(dtype) {
+		b.near, err = b.newNear()
+	}
 	return b, err
 }
 
-func (b *blocks) finalize() {
-	b.add.Finalize()
-	b.last.Finalize()
+// place makes the blocks of centres.
+func (b *blocks) place() error {
+	q, d := b.q, b.q.Dim()
+	placed, logs, middle := q.place(b.dtype), q.logWeights(), q.centre
+	if q.isCentred(b.dtype) {
+		middle = make([]float64, d)
+	}
+	most, near := blockCentres, q.canBeNear(b.dtype)
+	order := make([]int, q.Len())
+	for i := range order {
+		order[i] = i
+	}
+	switch {
+	case near:
+		most = blockNear
+	case !q.products(b.dtype).squares && d > maxColumns:
+		most = max(1, 16*blockCentres/d)
+	}
+	length := evenly(q.Len(), most)
+	if near {
+		inBlocks(slices.Collect(slices.Chunk(q.points, d)), order, length)
+	}
+	for part := range slices.Chunk(order, length) {
+		var centres, weights []float64
+		for _, i := range part {
+			centres, weights = append(centres, placed[i*d:(i+1)*d]...), append(weights, logs[i])
+		}
+		for range length - len(part) { // the last block is filled with centres that do not count
+			centres, weights = append(centres, placed[part[0]*d:(part[0]+1)*d]...), append(weights, math.Inf(-1))
+		}
+		points, logWeights := []int{length, d}, []int{1, length}
+		if q.products(b.dtype).squares {
+			centres, weights = q.prepared(centres, weights)
+			points, logWeights = []int{d + 1, length}, []int{length, 1 + d}
+		}
+		c := block{logWeights: tensorOf(b.dtype, weights, logWeights...)}
+		var err error
+		if c.centres, err = newTensor(b.dtype, centres, points...); err != nil {
+			return err
+		}
+		if near {
+			f := q.factors(centres, weights, middle, b.pull)
+			c.factors = tensorOf(b.dtype, f, len(f)/length, length)
+			for _, w := range f[:length] {
+				c.weight += w
+			}
+			for _, i := range part {
+				c.box.add(q.points[i*d : (i+1)*d])
+			}
+		}
+		b.centres = append(b.centres, c)
+	}
+	return nil
 }
 
-// run returns the results for at most size rows. Before each block of centres it calls before with how many blocks are
-// done, and stops at its error.
-func (b *blocks) run(rows [][]float64, before func(done int) error) ([]float64, error) {
-	d := b.q.Dim()
+// newSums is the route for all points.
+func (b *blocks) newSums() (r *route, err error) {
+	q := b.q
+	r = &route{with: func(c block) *tensors.Tensor { return c.logWeights }}
+	squares := q.products(b.dtype).squares
+	r.begin = func() []*tensors.Tensor {
+		state := []*tensors.Tensor{tensorOf(b.dtype, slices.Repeat([]float64{math.Inf(-1)}, b.size), b.size, 1)}
+		if b.pull {
+			state = append(state, tensorOf(b.dtype, make([]float64, b.size*q.Dim()), b.size, q.Dim()))
+		}
+		return state
+	}
+	if r.add, err = graph.NewExec(b.backend, func(in []*Node) []*Node {
+		f := q.form(in[0], nil)
+		c := centres{logs: in[1], means: in[2]}
+		if !squares {
+			c = f.prepare(in[1], in[2])
+		}
+		if b.pull {
+			s := merge(sums{in[3], in[4]}, f.over(c, true))
+			return []*Node{s.log, s.pull}
+		}
+		return []*Node{merge(sums{log: in[3]}, f.over(c, false)).log}
+	}); err != nil {
+		return nil, err
+	}
+	r.last, err = graph.NewExec(b.backend, func(in []*Node) []*Node {
+		s := sums{log: in[1]}
+		if b.pull {
+			s.pull = in[2]
+		}
+		return []*Node{q.finish(in[0], s, b.pull)}
+	})
+	return r, err
+}
+
+// newNear is the route for points near some centre. Its second result says which were, see around.
+func (b *blocks) newNear() (r *route, err error) {
+	q, rows := b.q, 1
+	if b.pull {
+		rows += q.Dim()
+	}
+	r = &route{with: func(c block) *tensors.Tensor { return c.factors }}
+	r.begin = func() []*tensors.Tensor {
+		return []*tensors.Tensor{tensorOf(b.dtype, make([]float64, rows*b.size), rows, b.size)}
+	}
+	if r.add, err = graph.NewExec(b.backend, func(in []*Node) []*Node {
+		return []*Node{graph.Add(in[3], q.form(in[0], nil).kernels(in[1], in[2]))}
+	}); err != nil {
+		return nil, err
+	}
+	r.last, err = graph.NewExec(b.backend, func(in []*Node) []*Node {
+		s, total := q.sumsOf(in[1])
+		return []*Node{q.finish(in[0], s, b.pull), total}
+	})
+	return r, err
+}
+
+// finish turns the sums over all centres into log q, [batch], or with pull into ∇log q.
+func (q Estimate) finish(x *Node, s sums, pull bool) *Node {
+	f := q.form(x, nil)
+	if !pull {
+		return f.logDensity(s)
+	}
+	return q.turnBack(f.score(s), x.Shape().Dimensions)
+}
+
+func (b *blocks) finalize() {
+	for _, r := range []*route{b.sums, b.near} {
+		if r != nil {
+			r.add.Finalize()
+			r.last.Finalize()
+		}
+	}
+}
+
+// run returns the results of one route for at most size rows, from the given centres, and what else the route returns.
+// Before each block of centres it calls before with how many blocks are done, and stops at its error.
+func (b *blocks) run(r *route, centres []block, rows [][]float64, before func(done int) error) (values, more []float64, err error) {
 	flat := slices.Concat(rows...)
 	for range b.size - len(rows) {
 		flat = append(flat, rows[0]...)
 	}
 	x := tensorOf(b.dtype, flat, append([]int{b.size}, b.q.dims...)...)
-	state := []*tensors.Tensor{tensorOf(b.dtype, slices.Repeat([]float64{math.Inf(-1)}, b.size), b.size, 1)}
-	if b.pull {
-		state = append(state, tensorOf(b.dtype, make([]float64, b.size*d), b.size, d))
-	}
-	for i, c := range b.centres {
-		if err := before(i); err != nil {
-			return nil, err
+	state := r.begin()
+	free := func(all []*tensors.Tensor) {
+		for _, t := range all {
+			if e := t.FinalizeAll(); err == nil {
+				err = e
+			}
 		}
-		in := []any{x, c[0], c[1]}
+	}
+	defer func() { free(append(state, x)) }()
+	for i, c := range centres {
+		if err := before(i); err != nil {
+			return nil, nil, err
+		}
+		in := []any{x, c.centres, r.with(c)}
 		for _, s := range state {
 			in = append(in, s)
 		}
-		next, err := b.add.Exec(in...)
+		next, err := r.add.Exec(in...)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		for _, s := range state {
-			if err := s.FinalizeAll(); err != nil {
-				return nil, err
-			}
-		}
+		free(state)
 		state = next
 	}
 	in := []any{x}
 	for _, s := range state {
 		in = append(in, s)
 	}
-	out, err := b.last.Exec1(in...)
+	out, err := r.last.Exec(in...)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	values := make([]float64, out.Size())
-	err = out.ConstFlatData(func(flat any) {
-		switch f := flat.(type) {
-		case []float64:
-			copy(values, f)
-		case []float32:
-			for i, v := range f {
-				values[i] = float64(v)
-			}
-		}
-	})
-	for _, t := range append(state, out, x) {
-		if e := t.FinalizeAll(); err == nil {
-			err = e
-		}
+	defer free(out)
+	if values, err = floats(out[0]); err == nil && len(out) > 1 {
+		more, err = floats(out[1])
 	}
-	if b.pull {
-		return values[:len(rows)*d], err
-	}
-	return values[:len(rows)], err
+	return values[:len(values)/b.size*len(rows)], more, err
 }

@@ -27,7 +27,8 @@
 //
 // # Precision
 //
-// Sums of kernels are taken through their logarithms, less the largest. Constants take the dtype of the points. Points
+// Sums of kernels are taken through their logarithms, less the largest; those of points held in memory that are near some centre
+// directly, without the centres that are too far away to change a digit. Constants take the dtype of the points. Points
 // more than 10¹⁸ bandwidths away in float32 (10¹⁵³ in float64) are taken for that far: log-densities stay finite and
 // scores point back. For the Gaussian kernel distances come from matrix products, where d makes that faster and no digit
 // that matters is lost, and else from differences.
@@ -36,8 +37,7 @@
 //
 // estimate.go ([Estimate], [New]), kernel.go ([Kernel]), bandwidth.go (the rules), leaveoneout.go (the likelihood and its
 // maximum), graph.go (LogDensity and Score), sums.go (sums over centres in chunks), draws.go (Batch, [Subset]), at.go
-// (points held in memory), kept.go (what is kept
-// between calls).
+// (points held in memory), near.go (those of them near some centre), kept.go (what is kept between calls).
 //
 // # Sources
 //

@@ -27,7 +27,7 @@ func (q Estimate) LogDensity(x *Node) *Node { return q.LogDensityNoised(x, nil) 
 func (q Estimate) LogDensityNoised(x, sigma *Node) *Node {
 	f := q.form(x, sigma)
 	centres, logWeights := q.stored(nil, x.Graph(), x.DType())
-	return f.logDensity(f.over(centres, logWeights, false))
+	return f.logDensity(f.over(f.prepare(centres, logWeights), false))
 }
 
 // Score returns ∇log q(x), of x's shape [batch, dims...], or with noise levels sigma, [batch], the score of q convolved
@@ -43,7 +43,7 @@ func (q Estimate) Score(vars *mlctx.Context, x, sigma *Node) *Node {
 
 func (q Estimate) scoreOn(centres, logWeights, x, sigma *Node) *Node {
 	f := q.form(x, sigma)
-	return q.turnBack(f.score(f.over(centres, logWeights, true)), x.Shape().Dimensions)
+	return q.turnBack(f.score(f.over(f.prepare(centres, logWeights), true)), x.Shape().Dimensions)
 }
 
 // turnBack returns vectors along the axes, [batch, d], in coordinates and in the shape of the points.

@@ -32,10 +32,10 @@ func (s slow) Err() error {
 }
 
 // Of many centres, progress is told within a block of points too, and an end within one says how far it came; 512 points are
-// two blocks of 256, 8,193 centres three of 2,731.
+// two blocks of 256, 8,193 centres three of 2,731, for a kernel that looks at all pairs.
 func TestProgressAndEndWithinABlock(t *testing.T) {
 	b, x := testbackend.Go(t), spread(512, 1, 3)
-	q := must(t)(kde.New(spread(8193, 1, 3), kde.Gaussian, kde.Fixed(0.1)))
+	q := must(t)(kde.New(spread(8193, 1, 3), kde.Logistic, kde.Fixed(0.1)))
 	var steps []int
 	var last scorekit.Report
 	report := func(r scorekit.Report) { steps, last = append(steps, r.Step), r }

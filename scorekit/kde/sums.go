@@ -60,10 +60,95 @@ func (q Estimate) products(dtype dtypes.DType) products {
 	return products{q.Dim() >= minProducts && q.norm <= squares, q.norm <= means}
 }
 
-// over adds up the centres, [n, d], with the logarithms of their weights, [1, n] or nil, chunk by chunk. Pulls are left out
-// unless asked for.
-func (f form) over(centres, logWeights *Node, pull bool) sums {
-	n := centres.Shape().Dimensions[0]
+// centres are those of a graph: their points, [n, d], with the logarithms of their weights, [1, n] or nil, or in their place
+// the factors of two matrix products. With the features of the points, logs, [features, n], are the logarithms of the kernels
+// times weights; the sums of these times ones, [n, 1], or times [1, centre less middle], [n, 1+d], are all that is wanted. So
+// no row of the table of pairs is added up, which XLA does number by number, and nothing is added to it.
+type centres struct{ points, logWeights, logs, means *Node }
+
+// prepare makes the factors, where they are used.
+func (f form) prepare(points, logWeights *Node) centres {
+	c := centres{points: points, logWeights: logWeights}
+	if f.means {
+		c.means = graph.Concatenate([]*Node{graph.OnesLike(column(points, 0)), graph.Sub(points, f.middle)}, 1)
+	}
+	if !f.squares {
+		return c
+	}
+	last := graph.ZerosLike(column(points, 0))
+	if logWeights != nil {
+		last = graph.Transpose(logWeights, 0, 1)
+	}
+	squares := graph.Square(f.inverse)
+	factors := []*Node{points}
+	if norms := graph.MulScalar(graph.Square(points), -0.5); squares.Shape().Dimensions[0] == 1 {
+		last = graph.Add(last, graph.ReduceAndKeep(graph.Mul(norms, squares), graph.ReduceSum, 1))
+	} else {
+		factors = append(factors, norms)
+	}
+	c.logs = graph.Transpose(graph.Concatenate(append(factors, last), 1), 0, 1)
+	return c
+}
+
+// prepared is prepare on the host, for centres of which some do not count, and no noise levels: logs, [d+1, n], and means,
+// [n, 1+d], row-major.
+func (q Estimate) prepared(points, logWeights []float64) (logs, means []float64) {
+	d, n := q.Dim(), len(logWeights)
+	logs, means = make([]float64, (d+1)*n), make([]float64, 0, n*(1+d))
+	for i, l := range logWeights {
+		c := points[i*d : (i+1)*d]
+		l = max(l, -1e30) // a factor of −Inf may make NaN
+		for k, v := range c {
+			u := v / (q.smoothing.h[k] * q.kernel.width())
+			l -= 0.5 * u * u
+			logs[k*n+i] = v
+		}
+		logs[d*n+i] = l
+		means = append(append(means, 1), c...) // their middle is 0
+	}
+	return logs, means
+}
+
+// features are what the logs of centres are multiplied with, [batch, features].
+func (f form) features() *Node {
+	squares := graph.Square(f.inverse)
+	all := []*Node{graph.Mul(f.x, squares)}
+	if squares.Shape().Dimensions[0] != 1 {
+		all = append(all, squares)
+	}
+	return graph.Concatenate(append(all, graph.OnesLike(column(f.x, 0))), 1)
+}
+
+func (c centres) len() int {
+	if c.points != nil {
+		return c.points.Shape().Dimensions[0]
+	}
+	return c.logs.Shape().Dimensions[1]
+}
+
+// part returns the centres with these numbers.
+func (c centres) part(from, to int) centres {
+	if from == 0 && to == c.len() {
+		return c
+	}
+	rows := func(v *Node) *Node {
+		if v == nil {
+			return nil
+		}
+		return graph.Slice(v, graph.AxisRange(from, to))
+	}
+	columns := func(v *Node) *Node {
+		if v == nil {
+			return nil
+		}
+		return graph.Slice(v, graph.AxisRange(), graph.AxisRange(from, to))
+	}
+	return centres{rows(c.points), columns(c.logWeights), columns(c.logs), rows(c.means)}
+}
+
+// over adds up the centres chunk by chunk. Pulls are left out unless asked for.
+func (f form) over(c centres, pull bool) sums {
+	n := c.len()
 	numbers := f.x.Shape().Dimensions[0]
 	if d := f.x.Shape().Dimensions[1]; !f.squares && d > maxColumns {
 		numbers *= d
@@ -71,12 +156,7 @@ func (f form) over(centres, logWeights *Node, pull bool) sums {
 	length := max(1, chunkPairs/numbers, (n+maxChunks-1)/maxChunks)
 	var all sums
 	for from := 0; from < n; from += length {
-		part := graph.AxisRange(from, min(from+length, n))
-		c, lw := graph.Slice(centres, part), logWeights
-		if lw != nil {
-			lw = graph.Slice(lw, graph.AxisRange(), part)
-		}
-		next := f.chunkSums(c, lw, pull)
+		next := f.chunkSums(c.part(from, min(from+length, n)), pull)
 		if from == 0 {
 			all = next
 		} else {
@@ -87,22 +167,14 @@ func (f form) over(centres, logWeights *Node, pull bool) sums {
 }
 
 // chunkSums is over for one chunk.
-func (f form) chunkSums(c, logWeights *Node, pull bool) sums {
+func (f form) chunkSums(c centres, pull bool) sums {
 	var log *Node
 	var pulls func(e *Node) *Node // Σ e·(what pull is the mean of)
-	switch d := c.Shape().Dimensions[1]; {
+	switch d := f.x.Shape().Dimensions[1]; {
 	case f.squares:
-		squares := graph.Square(f.inverse)
-		log = graph.Dot(graph.Mul(f.x, squares), graph.Transpose(c, 0, 1))
-		var norms *Node // [1, n], or [batch, n]
-		if squares.Shape().Dimensions[0] == 1 {
-			norms = graph.InsertAxes(graph.ReduceSum(graph.Mul(graph.Square(c), squares), 1), 0)
-		} else {
-			norms = graph.Dot(squares, graph.Transpose(graph.Square(c), 0, 1))
-		}
-		log = graph.Sub(log, graph.MulScalar(norms, 0.5))
+		log = graph.Dot(f.features(), c.logs)
 	case d <= maxColumns:
-		rows := graph.Transpose(c, 0, 1)
+		rows := graph.Transpose(c.points, 0, 1)
 		slopes := make([]*Node, d)
 		for k := range d {
 			away := graph.Sub(column(f.x, k), graph.Slice(rows, graph.AxisElem(k)))
@@ -125,23 +197,33 @@ func (f form) chunkSums(c, logWeights *Node, pull bool) sums {
 			return graph.Concatenate(columns, 1)
 		}
 	default:
-		away := graph.Sub(graph.InsertAxes(f.x, 1), graph.InsertAxes(c, 0))
+		away := graph.Sub(graph.InsertAxes(f.x, 1), graph.InsertAxes(c.points, 0))
 		logs, slopes := f.kernel.shape(graph.Mul(away, graph.InsertAxes(f.inverse, 1)))
 		log = graph.ReduceSum(logs, 2)
 		pulls = func(e *Node) *Node { return graph.ReduceSum(graph.Mul(graph.InsertAxes(e, -1), slopes), 1) }
 	}
-	if f.means {
-		pulls = func(e *Node) *Node { return graph.Dot(e, graph.Sub(c, f.middle)) }
-	}
-	if logWeights != nil {
-		log = graph.Add(log, logWeights)
+	if !f.squares && c.logWeights != nil {
+		log = graph.Add(log, c.logWeights)
 	}
 	largest := autodiff.StableMax(log, 1)
 	e := graph.Exp(graph.Sub(log, largest))
-	total := graph.ReduceAndKeep(e, graph.ReduceSum, 1)
+	var total, pulled *Node
+	switch {
+	case f.means && pull:
+		all := graph.Dot(e, c.means)
+		total = column(all, 0)
+		pulled = graph.Slice(all, graph.AxisRange(), graph.AxisRangeToEnd(1))
+	case f.means:
+		total = graph.Dot(e, column(c.means, 0))
+	default:
+		total = graph.ReduceAndKeep(e, graph.ReduceSum, 1)
+		if pull {
+			pulled = pulls(e)
+		}
+	}
 	s := sums{log: logOf(total, largest)}
 	if pull {
-		s.pull = graph.Div(pulls(e), orOne(total))
+		s.pull = graph.Div(pulled, orOne(total))
 	}
 	return s
 }
