@@ -47,7 +47,7 @@ func (c *chains) predicted(step int) (*tensors.Tensor, error) {
 		return nil, err
 	}
 	if c.foresee == nil {
-		c.foresee, err = mlctx.NewExec(c.backend, c.context, func(vars *mlctx.Context, in []*Node) *Node {
+		c.foresee, err = mlctx.NewExec(c.backend, c.graphs.context, func(vars *mlctx.Context, in []*Node) *Node {
 			x, row := in[1], in[0]
 			y := predict(vars, complete(c.model), State{X: x, Aux: in[2:]}, rowNodes(row, 0))
 			if !y.Shape().Equal(x.Shape()) {

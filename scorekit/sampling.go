@@ -59,13 +59,11 @@ type chains struct {
 	sampler  Sampler
 	n        int
 	schedule Schedule
-	context  *mlctx.Context // the model's weights
-	exec     *mlctx.Exec
+	graphs   *compiled   // the start, the steps, and the model's weights
 	foresee  *mlctx.Exec // the sampler's predictions; nil until they are asked for
 
-	step      int
-	state     []*tensors.Tensor // what goes from call to call, see the constants below; nil after a failed call
-	infoNames []string
+	step  int
+	state []*tensors.Tensor // what goes from call to call, see the constants below; nil after a failed call
 }
 
 // Places in the state that goes from call to call.
@@ -133,7 +131,13 @@ func newChains(ctx context.Context, backend backends.Backend, model Model, sampl
 		}
 	}
 	c := &chains{sampleSettings: s, backend: backend, model: model, sampler: sampler, n: n, schedule: schedule}
-	return c, c.prepare()
+	if err := c.prepare(); err != nil {
+		if c.graphs != nil {
+			c.graphs.finalize()
+		}
+		return nil, err
+	}
+	return c, nil
 }
 
 // modelVars returns the context with a model's weights, for one user alone: building a graph writes into it.
@@ -155,10 +159,6 @@ func modelVars(model Model, given *mlctx.Context) (*mlctx.Context, error) {
 
 // prepare places the chains at their starting points.
 func (c *chains) prepare() error {
-	var err error
-	if c.context, err = modelVars(c.model, c.vars); err != nil {
-		return err
-	}
 	shape, start, err := c.startingPoints()
 	if err != nil {
 		return err
@@ -171,11 +171,41 @@ func (c *chains) prepare() error {
 	if err != nil {
 		return err
 	}
-	init, err := mlctx.NewExec(c.backend, c.context, func(vars *mlctx.Context, in []*Node) []*Node {
+	fitted, key, ok := c.recipe(shape)
+	if ok {
+		c.graphs = takeKept(c.backend, fitted, key)
+	}
+	if c.graphs == nil {
+		c.graphs = &compiled{backend: c.backend, fitted: fitted}
+		if err := c.compile(shape); err != nil {
+			return err
+		}
+	}
+	args := []any{seed, rows}
+	if start != nil {
+		args = append(args, start)
+	}
+	if c.state, err = c.graphs.init.Exec(args...); err != nil {
+		return err
+	}
+	c.graphs.key = key // only what has worked is worth keeping
+	return nil
+}
+
+// compile makes the executors of a run. Graphs are built, and compiled, when these are called, which may be in a later run: they
+// know a copy of this one that has no points.
+func (c *chains) compile(shape []int) (err error) {
+	g, given, settings := c.graphs, c.start != nil, *c.sampleSettings
+	if g.context, err = modelVars(c.model, c.vars); err != nil {
+		return err
+	}
+	settings.start = nil
+	c = &chains{sampleSettings: &settings, backend: c.backend, model: c.model, sampler: c.sampler, n: c.n, graphs: g}
+	g.init, err = mlctx.NewExec(c.backend, g.context, func(vars *mlctx.Context, in []*Node) []*Node {
 		rng := random.New(in[0], c.dtype, 1)
 		var x *Node
 		switch starter, ok := c.sampler.(Starter); {
-		case start != nil:
+		case given:
 			x = in[2]
 		case c.spread == 0 && ok:
 			x = starter.Start(rng, append([]int{c.n}, shape...)...)
@@ -193,8 +223,8 @@ func (c *chains) prepare() error {
 		// One step is built here only to check its state and to learn the names of the diagnostics; nothing of it is
 		// computed.
 		_, info := c.next(vars, rng, score, state, rowNodes(in[1], 0))
-		c.infoNames = slices.Sorted(maps.Keys(info))
-		means := graph.Zeros(rng.Graph(), shapes.Make(c.dtype, max(1, len(c.infoNames))))
+		g.infoNames = slices.Sorted(maps.Keys(info))
+		means := graph.Zeros(rng.Graph(), shapes.Make(c.dtype, max(1, len(g.infoNames))))
 		largest := largestAbs(state.X, math.MaxFloat32)
 		zero := graph.ZerosLike(largest)
 		watch := graph.Stack([]*Node{zero, zero, largest, zero, c.waiting(state, zero)}, 0)
@@ -203,19 +233,10 @@ func (c *chains) prepare() error {
 	if err != nil {
 		return err
 	}
-	defer init.Finalize()
-	args := []any{seed, rows}
-	if start != nil {
-		args = append(args, start)
+	if g.exec, err = mlctx.NewExec(c.backend, g.context, c.build); err == nil {
+		g.exec.SetMaxCache(-1)
 	}
-	if c.state, err = init.Exec(args...); err != nil {
-		return err
-	}
-	if c.exec, err = mlctx.NewExec(c.backend, c.context, c.build); err != nil {
-		return err
-	}
-	c.exec.SetMaxCache(-1)
-	return nil
+	return err
 }
 
 // startingPoints returns the shape of one point and, when they were given, the starting points.
@@ -334,9 +355,9 @@ func (c *chains) build(vars *mlctx.Context, in []*Node) []*Node {
 		for i := range state.Aux {
 			state.Aux[i] = choose(fine, next.Aux[i], state.Aux[i])
 		}
-		if len(c.infoNames) > 0 {
-			values := make([]*Node, len(c.infoNames))
-			for i, name := range c.infoNames {
+		if len(c.graphs.infoNames) > 0 {
+			values := make([]*Node, len(c.graphs.infoNames))
+			for i, name := range c.graphs.infoNames {
 				values[i] = graph.ConvertDType(info[name], c.dtype)
 			}
 			// A running mean, because a sum in float32 would lose what a late step adds. Until the burn-in ends it is
@@ -383,7 +404,7 @@ func (c *chains) advance() error {
 	}
 	c.state = nil // handed over
 	err = catch(func() (err error) {
-		c.state, err = c.exec.Exec(args...)
+		c.state, err = c.graphs.exec.Exec(args...)
 		return err
 	})
 	if err != nil {
@@ -399,19 +420,11 @@ func (c *chains) info() (map[string]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	info := make(map[string]float64, len(c.infoNames))
-	for i, name := range c.infoNames {
+	info := make(map[string]float64, len(c.graphs.infoNames))
+	for i, name := range c.graphs.infoNames {
 		info[name] = means[i]
 	}
 	return info, nil
-}
-
-// finalize frees the compiled graphs.
-func (c *chains) finalize() {
-	c.exec.Finalize()
-	if c.foresee != nil {
-		c.foresee.Finalize()
-	}
 }
 
 // read fetches what the device noted about divergence.

@@ -15,12 +15,14 @@ func TestDefaultUnroll(t *testing.T) {
 	if !ok {
 		return
 	}
-	if got := defaultUnroll(xla, []int{28, 28, 1}, 2000, 0); got != 1 {
-		t.Errorf("images: %d steps a call, want 1", got)
+	for steps, want := range map[int]int{1499: 1, 2000: 5} {
+		if got := defaultUnroll(xla, []int{28, 28, 1}, steps, 0); got != want {
+			t.Errorf("images, %d steps: %d a call, want %d", steps, got, want)
+		}
 	}
 	for _, c := range []struct{ steps, every, want, lengths int }{
-		{399, 0, 1, 1}, {400, 0, 4, 1}, {402, 0, 3, 1}, {1496, 0, 4, 1}, {1500, 0, 6, 1}, {2000, 0, 8, 1}, {1999, 0, 8, 2},
-		{2000, 1000, 8, 1}, {2000, 25, 5, 1}, {2000, 40, 8, 1}, {2000, 7, 7, 2}, {2000, 11, 1, 1}, {2000, 1, 1, 1},
+		{399, 0, 1, 1}, {400, 0, 5, 1}, {402, 0, 3, 1}, {1496, 0, 4, 1}, {1500, 0, 5, 1}, {2000, 0, 5, 1}, {1999, 0, 5, 2},
+		{2000, 1000, 5, 1}, {2000, 25, 5, 1}, {2000, 40, 5, 1}, {2000, 7, 1, 1}, {2000, 11, 1, 1}, {2000, 1, 1, 1}, {1999, 4, 4, 2},
 	} {
 		tr := &training{fitSettings: &fitSettings{steps: c.steps, checkpointN: c.every}}
 		if tr.unroll = defaultUnroll(xla, []int{2}, c.steps, c.every); tr.unroll != c.want {

@@ -42,7 +42,7 @@ func (p point) begin(ctx context.Context, b backends.Backend, r Request) (work, 
 	case "exact":
 		t.objective = objective.Implicit{MaxDim: d}
 		// Directions go through the layers in groups, and each group of each step in a call must be compiled.
-		t.unroll = min(max(16/d, 1), 8)
+		t.unroll = min(max(16/d, 1), 5)
 	case "hutchinson":
 		t.objective = probes(1)
 	case "sliced":

@@ -11,9 +11,9 @@
 // [Listed] makes a source that hands out given numbers in order instead of random ones: with it an objective or a
 // sampler can be run on the noise printed in a paper or recorded from another library.
 //
-// The generator is Threefry (Salmon et al. 2011), in graph code; on pure Go it is the backend's own.
+// The generator is Philox-2×32 (Salmon et al. 2011), in graph code; on pure Go it is the backend's own.
 //
-// Files: source.go (Source, Seed), draws.go (the distributions), threefry.go (the generator), listed.go (given numbers),
+// Files: source.go (Source, Seed), draws.go (the distributions), philox.go (the generator), listed.go (given numbers),
 // initial.go (weights of a network).
 package random
 
@@ -42,7 +42,7 @@ type Source struct {
 	bulk  []bulk // what the first step asked for, drawn for every step
 	given []*Node
 	isSet bool // given is in use: a listed source
-	// native: draw with the backend's own generator, not with threefry, for which pure Go has no shifts of bits.
+	// native: draw with the backend's own generator, not with philox, for which pure Go has no shifts of bits.
 	native bool
 }
 

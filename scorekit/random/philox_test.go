@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/gomlx/gomlx/pkg/core/dtypes"
 	"github.com/gomlx/gomlx/pkg/core/graph"
@@ -12,34 +13,67 @@ import (
 	"github.com/scorekit/lab/internal/testbackend"
 )
 
-// TestThreefry holds the generator to the known answers of the authors' own program, Random123, for threefry2x32 with 20
-// rounds.
-func TestThreefry(t *testing.T) {
-	cases := []struct{ key, counter, want [2]uint32 }{
-		{[2]uint32{0, 0}, [2]uint32{0, 0}, [2]uint32{0x6b200159, 0x99ba4efe}},
-		{[2]uint32{math.MaxUint32, math.MaxUint32}, [2]uint32{math.MaxUint32, math.MaxUint32}, [2]uint32{0x1cb996fc, 0xbb002be7}},
-		{[2]uint32{0x13198a2e, 0x03707344}, [2]uint32{0x243f6a88, 0x85a308d3}, [2]uint32{0xc4923a9c, 0x483df7a0}},
-	}
+// TestPhilox holds the generator to the known answers of the authors' own program, Random123, for philox2x32 with 10 rounds.
+func TestPhilox(t *testing.T) {
 	b, ok := testbackend.XLA(t)
 	if !ok {
 		return // pure Go has neither shifts nor bitcasts, and draws with a generator of its own
 	}
-	exec, err := graph.NewExec(b, func(key, counter *Node) []*Node {
-		part := func(x *Node, i int) *Node { return graph.Reshape(graph.Slice(x, graph.AxisElem(i))) }
-		a, b := threefry(part(key, 0), part(key, 1), part(counter, 0), part(counter, 1))
+	exec, err := graph.NewExec(b, func(in *Node) []*Node {
+		part := func(i int) *Node { return graph.Reshape(graph.Slice(in, graph.AxisElem(i))) }
+		a, b := philox(part(0), part(1), part(2))
 		return []*Node{a, b}
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range cases {
-		out, err := exec.Exec(c.key[:], c.counter[:])
+	for _, c := range []struct {
+		in   [3]uint32 // key and counters
+		want [2]uint32
+	}{
+		{[3]uint32{0, 0, 0}, [2]uint32{0xff1dae59, 0x6cd10df2}},
+		{[3]uint32{math.MaxUint32, math.MaxUint32, math.MaxUint32}, [2]uint32{0x2c3f628b, 0xab4fd7ad}},
+		{[3]uint32{0x13198a2e, 0x243f6a88, 0x85a308d3}, [2]uint32{0xdd7ce038, 0xf62a4c12}},
+	} {
+		out, err := exec.Exec(c.in[:])
 		if err != nil {
 			t.Fatal(err)
 		}
 		if a, b := tensors.ToScalar[uint32](out[0]), tensors.ToScalar[uint32](out[1]); a != c.want[0] || b != c.want[1] {
-			t.Errorf("key %x, counter %x: %x %x, want %x", c.key, c.counter, a, b, c.want)
+			t.Errorf("%x: %x %x, want %x", c.in, a, b, c.want)
 		}
+	}
+}
+
+// A maximum over drawn numbers is compiled in seconds, whatever their shape: see philox.
+func TestMaximumOfDraws(t *testing.T) {
+	b, ok := testbackend.XLA(t)
+	if !ok {
+		return
+	}
+	done := make(chan error, 1)
+	go func() {
+		exec, err := graph.NewExec(b, func(state *Node) *Node {
+			z := New(state, dtypes.Float32, 1).Normal(5, 28, 28, 1)
+			a := graph.Abs(z)
+			inside := graph.LessOrEqual(a, graph.Scalar(z.Graph(), dtypes.Float32, 1e30))
+			return graph.ReduceAllMax(graph.Where(inside, a, graph.BroadcastToDims(graph.Infinity(z.Graph(), dtypes.Float32, 1), 5, 28, 28, 1)))
+		})
+		if err == nil {
+			var state *tensors.Tensor
+			if state, err = Seed(1); err == nil {
+				_, err = exec.Exec(state)
+			}
+		}
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Fatal(err)
+		}
+	case <-time.After(3 * time.Minute):
+		t.Fatal("not compiled in three minutes")
 	}
 }
 

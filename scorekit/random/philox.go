@@ -8,41 +8,42 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/shapes"
 )
 
-// threefry is Threefry-2×32 with 20 rounds (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"): two uint32
-// counters under two uint32 keys become two that are as good as random. It is a hash, made of additions, rotations and
-// exclusive ors: a compiler turns it into one loop over the vector unit, together with what uses the numbers. XLA's own
-// generator (Philox, of the same paper) becomes a scalar loop on CPUs, some fifty times slower.
-func threefry(key0, key1, counter0, counter1 *Node) (a, b *Node) {
-	keys := [3]*Node{key0, key1, graph.BitwiseXor(graph.BitwiseXor(key0, key1), graph.Scalar(key0.Graph(), dtypes.Uint32, uint32(0x1BD11BDA)))}
-	rotations := [2][4]uint32{{13, 15, 26, 6}, {17, 29, 16, 24}}
-	a, b = graph.Add(counter0, keys[0]), graph.Add(counter1, keys[1])
-	for group := range 5 { // of four rounds, each followed by keys
-		for _, n := range rotations[group%2] {
-			a = graph.Add(a, b)
-			b = graph.BitwiseXor(rotate(b, n), a)
+// philox is Philox-2×32 with 10 rounds (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"): two uint32 counters
+// under a uint32 key become two that are as good as random. In plain arithmetic a compiler turns it into one loop over the vector
+// unit, together with what uses the numbers. XLA's own generator, Philox-4×32, is a scalar loop on CPUs that computes all four
+// words of a counter for each of them, some fifty times slower.
+//
+// Threefry, the other generator of that paper, is as fast to run, but LLVM takes for ever to compile some loops with it: looking
+// for checksums, it walks every path through the additions and exclusive ors, and there are 3.4 times as many after each of
+// its 20 rounds. Here there are 1.6 times as many after each of 10.
+func philox(key, a, b *Node) (*Node, *Node) {
+	g := key.Graph()
+	multiplier := graph.Scalar(g, dtypes.Uint64, uint64(0xD256D193))
+	for round := range 10 {
+		if round > 0 {
+			key = graph.Add(key, graph.Scalar(g, dtypes.Uint32, uint32(0x9E3779B9)))
 		}
-		a = graph.Add(a, keys[(group+1)%3])
-		b = graph.Add(b, graph.AddScalar(keys[(group+2)%3], float64(group+1)))
+		product := graph.Mul(graph.ConvertDType(a, dtypes.Uint64), multiplier)
+		a, b = graph.BitwiseXor(graph.BitwiseXor(high(product), key), b), low(product)
 	}
 	return a, b
 }
 
-// rotate turns the bits of x, uint32, left by n.
-func rotate(x *Node, n uint32) *Node {
-	return graph.BitwiseOr(graph.BitwiseShiftLeftScalar(x, n), graph.BitwiseShiftRightLogicalScalar(x, 32-n))
-}
+// low and high are the halves of uint64, as uint32.
+func low(x *Node) *Node { return graph.ConvertDType(x, dtypes.Uint32) }
+
+func high(x *Node) *Node { return low(graph.BitwiseShiftRightLogicalScalar(x, uint64(32))) }
 
 // words draws two uint32 of all 2³² values for each place of dims. The state is [key, request, unused] of uint64: the first
-// counter is the number of the place, the second the number of the request, whose high half, if a program lives so long, goes
-// into the key.
+// counter is the number of the place, the second the number of the request. Half of the key is that of the generator; the
+// other half, and that of the request's number, which no program lives to see, turn bits of the second counter.
 func (s *Source) words(dims []int) (a, b *Node) {
-	low := func(x *Node) *Node { return graph.ConvertDType(x, dtypes.Uint32) }
-	high := func(x *Node) *Node { return low(graph.BitwiseShiftRightLogicalScalar(x, uint64(32))) }
 	part := func(i int) *Node { return graph.Reshape(graph.Slice(s.state, graph.AxisElem(i))) }
 	key, request := part(0), part(1)
 	places := graph.Reshape(graph.Iota(s.g, shapes.Make(dtypes.Uint32, shapes.Make(dtypes.Uint32, dims...).Size()), 0), dims...)
 	s.state = graph.Add(s.state, graph.Const(s.g, []uint64{0, 1, 0}))
-	return threefry(low(key), graph.BitwiseXor(high(key), high(request)), places, low(request))
+	second := graph.BitwiseXor(low(request), graph.BitwiseXor(high(key), high(request)))
+	return philox(low(key), places, second)
 }
 
 // unit is (w + ½) / 2³² for uint32 w, with 64 bits (w of the high ones, rest of the low ones) in float64.
