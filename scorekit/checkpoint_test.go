@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -467,6 +468,9 @@ func TestLoadedModelRefusesPointsOfAnotherDimension(t *testing.T) {
 // killedRun is the environment variable that makes the test binary train into a folder until it is killed.
 const killedRun = "SCOREKIT_TEST_TRAIN_INTO"
 
+// kills is how often TestKilledWhileWritingCheckpoints kills: go test ./scorekit -run Killed -kills 200.
+var kills = flag.Int("kills", 50, "kills of TestKilledWhileWritingCheckpoints")
+
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(killedRun); dir != "" {
 		trainUntilKilled(dir)
@@ -489,14 +493,14 @@ func trainUntilKilled(dir string) {
 	os.Exit(1)
 }
 
-// Each of fifty runs goes on from the one before and is killed at a random moment while it writes checkpoints of
+// Each of many runs goes on from the one before and is killed at a random moment while it writes checkpoints of
 // about 2 MB after every step, so that most kills hit a write. A good checkpoint must always be left, and never one older
 // than the last step that the killed run reported: a step is reported after its file has got its name.
 func TestKilledWhileWritingCheckpoints(t *testing.T) {
 	dir := t.TempDir()
 	rng := rand.New(rand.NewPCG(7, 7))
 	interrupted := 0
-	for i := range 50 {
+	for i := range *kills {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), killedRun+"="+dir, "SCOREKIT_QUIET=1")
 		out, err := cmd.StdoutPipe()
@@ -538,7 +542,7 @@ func TestKilledWhileWritingCheckpoints(t *testing.T) {
 			t.Errorf("after kill %d the newest good checkpoint is of step %d, but step %d had been written", i, f.Steps(), reported)
 		}
 	}
-	t.Logf("%d of 50 kills hit a write", interrupted)
+	t.Logf("%d of %d kills hit a write", interrupted, *kills)
 	if interrupted == 0 {
 		t.Error("no kill hit a write: the test shows nothing")
 	}

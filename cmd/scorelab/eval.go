@@ -57,15 +57,15 @@ tolerance, as the text says; --likelihood and --tolerance change that.`,
 					fmt.Fprintln(os.Stderr, text, "…")
 				}
 			}
-			result, err := run.Evaluate(command.Context(), e, note, reporter(false))
+			ctx := command.Context()
+			result, err := stoppable(ctx, always, func() (*experiment.Evaluation, error) { return run.Evaluate(ctx, e, note, reporter(false)) })
 			if err != nil {
 				return err
 			}
 			if asJSON {
 				return writeDocument(os.Stdout, result)
 			}
-			fmt.Print(result)
-			return nil
+			return say("%s", result)
 		},
 	}
 	folderFlag(command, &model, "model", "folder of the run")

@@ -28,8 +28,7 @@ func infoCommand() *cobra.Command {
 			if asJSON {
 				return writeDocument(os.Stdout, info)
 			}
-			fmt.Print(info)
-			return nil
+			return say("%s", info)
 		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveFilterDirs

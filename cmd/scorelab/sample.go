@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -41,7 +40,8 @@ draw fresh noise on the way; ddim does as --eta says.`,
 			if err != nil {
 				return err
 			}
-			drawn, err := run.Sample(command.Context(), s, reporter(false))
+			ctx := command.Context()
+			drawn, err := stoppable(ctx, always, func() (*experiment.Drawn, error) { return run.Sample(ctx, s, reporter(false)) })
 			if err != nil {
 				return err
 			}
@@ -51,8 +51,7 @@ draw fresh noise on the way; ddim does as --eta says.`,
 			if asJSON {
 				return writeDocument(os.Stdout, drawn.Result(model, out))
 			}
-			fmt.Printf("%d samples in %s (%s, %d steps, %.3gs)\n", s.N, out, drawn.Sampler, drawn.Steps, drawn.Seconds)
-			return nil
+			return say("%d samples in %s (%s, %d steps, %.3gs)\n", s.N, out, drawn.Sampler, drawn.Steps, drawn.Seconds)
 		},
 	}
 	folderFlag(command, &model, "model", "folder of the run")

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -41,7 +40,8 @@ of sigma is that of z, in whose units it is. Whole numbers are not dequantised.`
 			if err != nil {
 				return err
 			}
-			scored, err := run.Score(command.Context(), s)
+			ctx := command.Context()
+			scored, err := stoppable(ctx, always, func() (*experiment.Scored, error) { return run.Score(ctx, s) })
 			if err != nil {
 				return err
 			}
@@ -52,8 +52,7 @@ of sigma is that of z, in whose units it is. Whole numbers are not dequantised.`
 			if asJSON {
 				return writeDocument(os.Stdout, result)
 			}
-			fmt.Printf("scores of %d points in %s (noise level %v)\n", result.Points, out, result.Sigma)
-			return nil
+			return say("scores of %d points in %s (noise level %v)\n", result.Points, out, result.Sigma)
 		},
 	}
 	folderFlag(command, &model, "model", "folder of the run")

@@ -80,7 +80,8 @@ func folderFlag(command *cobra.Command, into *string, name, text string) {
 func reporter(asJSON bool) func(scorekit.Report) {
 	switch {
 	case asJSON:
-		return func(r scorekit.Report) { writeLine(os.Stdout, progressLine(r)) }
+		// A reader that has gone away does not stop the work.
+		return func(r scorekit.Report) { _ = writeLine(os.Stdout, progressLine(r)) }
 	case isTerminal(os.Stderr):
 		return scorekit.TerminalProgress(os.Stderr)
 	}
@@ -119,14 +120,20 @@ func progressLine(r scorekit.Report) progress {
 	return p
 }
 
-// writeLine writes a value as one line of JSON. A reader that has gone away does not stop the work.
-func writeLine(w io.Writer, v any) {
+// writeLine writes a value as one line of JSON.
+func writeLine(w io.Writer, v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return
+		return err
 	}
-	fmt.Fprintf(w, "%s\n", text)
+	_, err = fmt.Fprintf(w, "%s\n", text)
+	return err
+}
+
+// say writes a result to standard output. One that does not get there, as on a full disk, is no success.
+func say(format string, arguments ...any) error {
+	_, err := fmt.Printf(format, arguments...)
+	return err
 }
 
 // writeDocument writes a value as an indented JSON document.

@@ -4,11 +4,25 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
 	"github.com/scorekit/lab/internal/experiment"
+	"github.com/scorekit/lab/scorekit"
 )
+
+// stoppedEarly says how to begin again, where a run that was stopped before its first step got as far as to its folder.
+func stoppedEarly(err error, out string) error {
+	if !errors.Is(err, errInterrupted) {
+		return err
+	}
+	info, infoErr := experiment.ReadInfo(out, programName())
+	if infoErr != nil || info.Resume == "" {
+		return err
+	}
+	return interruptedError{"stopped before the first step; begin again with:\n  " + info.Resume}
+}
 
 func trainCommand() *cobra.Command {
 	t := experiment.Training{Config: experiment.Default()}
@@ -35,6 +49,7 @@ says how to go on; a second Ctrl-C ends at once. With --json, lines of JSON go t
 summary as the last.`,
 		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
+			ctx := command.Context()
 			t.Command = programName()
 			asked := given(command, t.Config.Fields())
 			switch {
@@ -60,7 +75,7 @@ summary as the last.`,
 				return usage(command, err)
 			}
 			if printConfig {
-				c, err := experiment.Prepare(command.Context(), t.Config)
+				c, err := stoppable(ctx, always, func() (experiment.Config, error) { return experiment.Prepare(ctx, t.Config) })
 				if err != nil {
 					return err
 				}
@@ -70,19 +85,32 @@ summary as the last.`,
 			if t.Out == "" {
 				return usage(command, errors.New("--out: must name the folder for the run"))
 			}
-			t.Progress = reporter(asJSON)
+			report, first := reporter(asJSON), -1
+			var trained atomic.Bool
+			t.Progress = func(r scorekit.Report) {
+				if first < 0 {
+					first = r.Step // of a resumed run, not 0
+				}
+				trained.Store(r.Step > first)
+				report(r)
+			}
+			untrained := func() bool { return !trained.Load() }
 			t.Note = func(line string) { fmt.Fprintln(os.Stderr, line) }
-			summary, err := experiment.Train(command.Context(), t)
+			_, other := experiment.ReadConfig(t.Out)
+			summary, err := stoppable(ctx, untrained, func() (*experiment.Summary, error) { return experiment.Train(ctx, t) })
+			if summary == nil && (t.Resume || other != nil) { // what the folder says is of this run
+				return stoppedEarly(err, t.Out)
+			}
 			if summary == nil {
 				return err
 			}
 			if asJSON {
-				writeLine(os.Stdout, struct {
+				err = errors.Join(err, writeLine(os.Stdout, struct {
 					Event string `json:"event"`
 					*experiment.Summary
-				}{"summary", summary})
+				}{"summary", summary}))
 			} else if err == nil {
-				fmt.Println(summary)
+				err = say("%s\n", summary)
 			}
 			if errors.Is(err, errInterrupted) {
 				return interruptedError{summary.Interrupted()}

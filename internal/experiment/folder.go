@@ -22,30 +22,44 @@ const (
 )
 
 // openFolder makes the folder of a run, or finds that of one to go on with. A folder that holds another run, or anything
-// else, is refused.
-func openFolder(dir string, resume bool, command string) error {
+// else, is refused. undo takes back what was made, with the config and the summary of a new run that could then not begin:
+// the same command would be refused otherwise.
+func openFolder(dir string, resume bool, command string) (undo func(), err error) {
 	entries, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	isNew := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !isNew {
 		if info, statErr := os.Stat(dir); statErr == nil && !info.IsDir() {
-			return fmt.Errorf("out %s: is a file: must be a new folder", dir)
+			return nil, fmt.Errorf("out %s: is a file: must be a new folder", dir)
 		}
-		return fmt.Errorf("out: %w", err)
+		return nil, fmt.Errorf("out: %w", err)
 	}
 	_, configErr := os.Stat(filepath.Join(dir, configName))
 	switch isRun := configErr == nil; {
 	case resume && !isRun:
-		return fmt.Errorf("out %s: holds no run to go on with: leave --resume out to begin one", dir)
+		return nil, fmt.Errorf("out %s: holds no run to go on with: leave --resume out to begin one", dir)
 	case !resume && isRun:
-		return fmt.Errorf("out %s: holds a run already: name another folder, remove it, or go on with it: %s train --resume --out %s", dir, command, quote(dir))
+		return nil, fmt.Errorf("out %s: holds a run already: name another folder, remove it, or go on with it: %s train --resume --out %s", dir, command, quote(dir))
 	case !resume && len(entries) > 0:
-		return fmt.Errorf("out %s: holds other files: must be a new or empty folder", dir)
+		return nil, fmt.Errorf("out %s: holds other files: must be a new or empty folder", dir)
+	}
+	undo = func() {
+		if resume {
+			return
+		}
+		for _, name := range []string{configName, summaryName, samplesDir} {
+			os.Remove(filepath.Join(dir, name))
+		}
+		if isNew {
+			os.Remove(dir)
+		}
 	}
 	for _, folder := range []string{dir, filepath.Join(dir, samplesDir)} {
 		if err := os.MkdirAll(folder, 0o755); err != nil {
-			return fmt.Errorf("out: %w", err)
+			undo()
+			return nil, fmt.Errorf("out: %w", err)
 		}
 	}
-	return nil
+	return undo, nil
 }
 
 // ReadConfig returns the settings of the run in a folder.

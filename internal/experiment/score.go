@@ -93,7 +93,7 @@ func (r *Run) Score(ctx context.Context, s Scoring) (*Scored, error) {
 	if score, err = r.pipe.Transforms.PullBack(set.X, score); err != nil {
 		return nil, err
 	}
-	return &Scored{r.Facts, set.X, score, s.Sigma}, ctx.Err()
+	return &Scored{r.Facts, set.X, score, s.Sigma}, context.Cause(ctx)
 }
 
 // Save writes the scores to a file that ends in .npy or .csv.

@@ -109,9 +109,16 @@ func Train(ctx context.Context, t Training) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := openFolder(t.Out, t.Resume, t.Command); err != nil {
+	undo, err := openFolder(t.Out, t.Resume, t.Command)
+	if err != nil {
 		return nil, err
 	}
+	begun := false
+	defer func() {
+		if !begun {
+			undo()
+		}
+	}()
 	r := &running{Training: t, prepared: p, backend: b, began: time.Now()}
 	if t.Resume {
 		var before Summary
@@ -138,7 +145,7 @@ func Train(ctx context.Context, t Training) (*Summary, error) {
 	if err := r.writeSummary(nil); err != nil {
 		return nil, err
 	}
-	r.ctx = ctx
+	r.ctx, begun = ctx, true
 	fitted, fitErr := scorekit.Fit(ctx, b, model, objective, p.data, options...)
 	if fitted == nil {
 		if ctx.Err() != nil {

@@ -143,9 +143,9 @@ func TestFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, f := range map[string]func() error{
-		"holds other files: must be a new or empty folder": func() error { return openFolder(dir, false, "scorelab") },
-		"holds no run to go on with":                       func() error { return openFolder(dir, true, "scorelab") },
-		"is a file: must be a new folder":                  func() error { return openFolder(filepath.Join(dir, "thesis.txt"), false, "scorelab") },
+		"holds other files: must be a new or empty folder": func() error { _, err := openFolder(dir, false, "scorelab"); return err },
+		"holds no run to go on with":                       func() error { _, err := openFolder(dir, true, "scorelab"); return err },
+		"is a file: must be a new folder":                  func() error { _, err := openFolder(filepath.Join(dir, "thesis.txt"), false, "scorelab"); return err },
 		"holds no run: there is no config.toml":            func() error { _, err := Open(dir); return err },
 		"there is no folder":                               func() error { _, err := Open(filepath.Join(dir, "none")); return err },
 		"no built-in set of that name (did you mean ring?)": func() error {

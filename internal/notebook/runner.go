@@ -124,6 +124,8 @@ func (r Runner) execute(ctx context.Context, book Notebook, result *Result) (err
 	command := process.Command(ctx, setup.VenvProgram(r.Setup.Home, "python"), filepath.Join(scratch.root, "execute.py"))
 	command.Env = append(r.Setup.JupyterEnviron(), kernel.RootVar+"="+r.Setup.Checkout,
 		"TMPDIR="+scratch.temp, "TMP="+scratch.temp, "TEMP="+scratch.temp, "PYTHONUTF8=1",
+		// The file by which kernel and client find one another would outlive a kernel that is stopped while it starts.
+		"JUPYTER_RUNTIME_DIR="+scratch.temp,
 		gonb.NoGoplsVar+"=1")
 	// Standard error has the kernel's log: of interest only when the program itself fails.
 	var log bytes.Buffer

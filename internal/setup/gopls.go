@@ -19,12 +19,14 @@ const (
 // goplsStep builds gopls, with which the kernel completes names and tells what they mean, unless there is one on PATH.
 func (s Setup) goplsStep() step {
 	installed := in(home.Bin(s.Home), kernel.Program(goplsName))
+	fresh := home.Bin(s.Home) + ".new"
 	return step{
 		name:  goplsName,
 		doing: "gopls, for completion in cells (a minute of processor time)",
 		from: func(context.Context) (string, error) {
 			return runtime.Version() + "\n" + goplsName + " " + goplsVersion + "\n", nil
 		},
+		partial: []string{fresh},
 		present: func() bool {
 			_, err := exec.LookPath(goplsName)
 			return err == nil || exists(installed)
@@ -33,7 +35,6 @@ func (s Setup) goplsStep() step {
 			if path, err := exec.LookPath(goplsName); err == nil {
 				return "the one that is there is used: " + path, nil
 			}
-			fresh := home.Bin(s.Home) + ".new"
 			if err := os.RemoveAll(fresh); err != nil {
 				return "", err
 			}

@@ -25,7 +25,7 @@ func (s Setup) modulesStep() step {
 		present: func() bool { return cache == "" || exists(in(cache, "cache", "download", "github.com", "janpfeifer")) },
 		do: func(ctx context.Context) (string, error) {
 			for _, arguments := range [][]string{{"list", "-m", "all"}, {"list", "-deps", "./..."}} {
-				list := tool{dir: s.Checkout, log: s.logFile("modules"), command: append([]string{"go"}, arguments...)}
+				list := tool{dir: s.Checkout, log: s.logFile("modules"), temp: s.temp(), command: append([]string{"go"}, arguments...)}
 				if _, err := list.run(ctx); err != nil {
 					return "", err
 				}

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/mod/modfile"
 
+	"github.com/scorekit/lab/internal/atomicfile"
 	"github.com/scorekit/lab/internal/home"
 )
 
@@ -89,7 +90,7 @@ func mark(dir string) error {
 		if _, err := os.Stat(path); err == nil {
 			continue
 		}
-		if err := os.WriteFile(path, []byte(file.text), 0o644); err != nil {
+		if err := atomicfile.Write(path, []byte(file.text), 0o644); err != nil {
 			return err
 		}
 	}

@@ -53,6 +53,7 @@ func (s Setup) cudaPluginStep() step {
 // pluginStep makes a plugin in a new folder, puts it in place and lists it; for none, it notes the reason instead.
 func (s Setup) pluginStep(name, doing, requirements string, fetch fetcher) step {
 	final := in(home.XLA(s.Home), name)
+	fresh := final + ".new"
 	reason := in(home.XLA(s.Home), name+".none")
 	installed := func() (listed, there bool) {
 		plugins, err := home.ReadPlugins(s.Home)
@@ -63,8 +64,9 @@ func (s Setup) pluginStep(name, doing, requirements string, fetch fetcher) step 
 		return k >= 0, k >= 0 && exists(plugins[k].Path(s.Home))
 	}
 	return step{
-		name:  "xla-" + name,
-		doing: doing,
+		name:    "xla-" + name,
+		partial: []string{fresh},
+		doing:   doing,
 		from: func(ctx context.Context) (string, error) {
 			hash, err := hashOf("docker/requirements of xla-"+name, requirements)
 			if err != nil {
@@ -80,11 +82,8 @@ func (s Setup) pluginStep(name, doing, requirements string, fetch fetcher) step 
 			return there || !listed && exists(reason)
 		},
 		do: func(ctx context.Context) (string, error) {
-			fresh := final + ".new"
-			if err := errors.Join(os.RemoveAll(fresh), os.RemoveAll(reason), s.list(name, nil)); err != nil {
-				return "", err
-			}
-			if err := os.MkdirAll(fresh, 0o755); err != nil {
+			// The one that is there stays in use until the new one is whole.
+			if err := errors.Join(os.RemoveAll(fresh), os.MkdirAll(fresh, 0o755)); err != nil {
 				return "", err
 			}
 			file, source, err := "", "", error(nil)
@@ -97,12 +96,12 @@ func (s Setup) pluginStep(name, doing, requirements string, fetch fetcher) step 
 			}
 			if errors.Is(err, errNone) {
 				note := err.Error() + "; the computing is done in pure Go"
-				return note, errors.Join(os.RemoveAll(fresh), os.RemoveAll(final), atomicfile.Write(reason, []byte(note+"\n"), 0o644))
+				return note, errors.Join(s.list(name, nil), os.RemoveAll(fresh), os.RemoveAll(final), atomicfile.Write(reason, []byte(note+"\n"), 0o644))
 			}
 			if err != nil {
-				return "", errors.Join(err, os.RemoveAll(fresh))
+				return "", err
 			}
-			if err := os.RemoveAll(final); err != nil {
+			if err := errors.Join(s.list(name, nil), os.RemoveAll(reason), os.RemoveAll(final)); err != nil {
 				return "", err
 			}
 			if err := os.Rename(fresh, final); err != nil {

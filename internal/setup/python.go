@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"runtime"
 	"strings"
 
@@ -73,6 +74,7 @@ func (s Setup) pythonStep() step {
 			hash, err := hashOf("docker/requirements.txt", requirements)
 			return "in " + home.Venv(s.Home) + "\n" + hash, err
 		},
+		partial: []string{home.Venv(s.Home)},
 		present: func() bool {
 			return exists(VenvProgram(s.Home, "python")) && exists(VenvProgram(s.Home, "jupyter-lab"))
 		},
@@ -85,7 +87,7 @@ func (s Setup) pythonStep() step {
 			if err := os.RemoveAll(venv); err != nil {
 				return "", err
 			}
-			make := tool{environ: pythonEnviron(), log: s.logFile("venv"), command: []string{python.Path, "-m", "venv", venv}}
+			make := tool{environ: pythonEnviron(), log: s.logFile("venv"), temp: s.temp(), command: []string{python.Path, "-m", "venv", venv}}
 			if _, err := make.run(ctx); err != nil {
 				return "", explainVenv(err, python)
 			}
@@ -101,12 +103,15 @@ func (s Setup) pythonStep() step {
 func (s Setup) pip(ctx context.Context, arguments ...string) error {
 	command := []string{VenvProgram(s.Home, "python"), "-m", "pip", "install", "--require-hashes", "--no-input",
 		"--disable-pip-version-check", "--progress-bar", "off"}
-	install := tool{environ: pythonEnviron(), log: s.logFile("pip"), command: append(command, arguments...)}
+	install := tool{environ: pythonEnviron(), log: s.logFile("pip"), temp: s.temp(), command: append(command, arguments...)}
 	_, err := install.run(ctx)
 	return err
 }
 
 func (s Setup) logFile(name string) string { return in(s.Home, "logs", name+".log") }
+
+// temp is the folder for the temporary files of tools: on the disk that is to have room, and gone with what they leave.
+func (s Setup) temp() string { return in(s.Home, "tmp") }
 
 // pythonEnviron is this process's environment without what would make Python or pip look, or install, elsewhere. Where pip
 // downloads from and how is the user's own configuration.
@@ -122,10 +127,13 @@ func pythonEnviron() []string {
 	return append(kept, "PYTHONNOUSERSITE=1", "PIP_USER=0")
 }
 
+// noVenv is what Python says without the modules. That ensurepip failed is no sign of it: so it does on a full disk.
+var noVenv = regexp.MustCompile(`ensurepip is not available|No module named '?(venv|ensurepip)\b`)
+
 // explainVenv adds the cure to a failed "python -m venv". Debian packs Python without the modules that it needs.
 func explainVenv(err error, python Python) error {
 	var failed *toolError
-	if errors.As(err, &failed) && (strings.Contains(failed.output, "ensurepip") || strings.Contains(failed.output, "No module named venv")) {
+	if errors.As(err, &failed) && noVenv.MatchString(failed.output) {
 		minor := strings.Join(strings.SplitN(python.Version, ".", 3)[:2], ".")
 		return fmt.Errorf("%s cannot make environments: its module venv or ensurepip (pip) is missing\n"+
 			"  what to do: on Debian and Ubuntu: apt install python%s-venv; elsewhere install Python from https://www.python.org/downloads",

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/scorekit/lab/internal/atomicfile"
 	"github.com/scorekit/lab/internal/process"
 )
 
@@ -18,6 +19,7 @@ type tool struct {
 	dir     string   // working folder
 	environ []string // nil: this process's
 	log     string   // file that keeps the whole output; "" for none
+	temp    string   // folder for the tool's temporary files, which is removed with what a stopped tool leaves; "" for the system's
 	command []string
 }
 
@@ -25,12 +27,26 @@ type tool struct {
 func (t tool) run(ctx context.Context) (string, error) {
 	command := process.Command(ctx, t.command[0], t.command[1:]...)
 	command.Dir, command.Env = t.dir, t.environ
+	if t.temp != "" {
+		if err := errors.Join(os.RemoveAll(t.temp), os.MkdirAll(t.temp, 0o755)); err != nil {
+			return "", err
+		}
+		if command.Env == nil {
+			command.Env = os.Environ()
+		}
+		for _, name := range []string{"TMPDIR", "TMP", "TEMP", "GOTMPDIR"} {
+			command.Env = append(command.Env, name+"="+t.temp)
+		}
+	}
 	var output, complaint bytes.Buffer
 	command.Stdout, command.Stderr = &output, &complaint
 	err := process.Run(ctx, command)
+	if t.temp != "" {
+		err = errors.Join(err, os.RemoveAll(t.temp)) // before the log, which may need the room
+	}
 	if t.log != "" {
 		text := fmt.Sprintf("%s\n\n%s\n%s", strings.Join(t.command, " "), output.Bytes(), complaint.Bytes())
-		if os.MkdirAll(in(t.log, ".."), 0o755) != nil || os.WriteFile(t.log, []byte(text), 0o644) != nil {
+		if os.MkdirAll(in(t.log, ".."), 0o755) != nil || atomicfile.Write(t.log, []byte(text), 0o644) != nil {
 			t.log = "" // the tool's own failure matters more than its log
 		}
 	}
@@ -62,6 +78,14 @@ func (e *toolError) Error() string {
 }
 
 func (e *toolError) Unwrap() error { return e.err }
+
+// hasRoom returns an error, which names the folder, where there is no room for a file of 64 MB. What a tool had no room for
+// may be gone by the time that it fails.
+func hasRoom(folder string) error {
+	path := in(folder, ".room")
+	defer os.Remove(path)
+	return os.WriteFile(path, make([]byte, 64<<20), 0o644)
+}
 
 // lastWords returns the last line that says what went wrong: pip's last ERROR line, else the last line of all.
 func lastWords(output string) string {

@@ -108,6 +108,12 @@ func (s Setup) make(ctx context.Context, step step, count string) error {
 		}
 		note, err := step.do(ctx)
 		if err != nil {
+			if ctx.Err() == nil {
+				err = errors.Join(err, hasRoom(s.Home)) // tools do not always say that it was that
+			}
+			for _, folder := range step.partial {
+				err = errors.Join(err, os.RemoveAll(folder))
+			}
 			return err
 		}
 		if note != "" {

@@ -30,6 +30,8 @@ type step struct {
 	present func() bool
 	// do makes it, and clears away what an interrupted try has left. The note is for the user.
 	do func(ctx context.Context) (note string, err error)
+	// partial is the folders that a try that failed or was stopped leaves half made: they are removed, not to fill the disk.
+	partial []string
 }
 
 // Status is how one step stands.

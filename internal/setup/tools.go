@@ -25,9 +25,11 @@ var kernelTools = []struct{ name, path, module string }{
 
 // toolsStep builds the kernel and its helper.
 func (s Setup) toolsStep() step {
+	fresh, source := home.Bin(s.Home)+".new", in(s.Home, "gonb-source")
 	return step{
-		name:  "gonb",
-		doing: "GoNB, the Go kernel for Jupyter, and goimports (half a minute)",
+		partial: []string{fresh, source},
+		name:    "gonb",
+		doing:   "GoNB, the Go kernel for Jupyter, and goimports (half a minute)",
 		from: func(context.Context) (string, error) {
 			text, err := os.ReadFile(in(s.Checkout, "go.mod"))
 			if err != nil {
@@ -56,11 +58,9 @@ func (s Setup) toolsStep() step {
 			return true
 		},
 		do: func(ctx context.Context) (string, error) {
-			fresh := home.Bin(s.Home) + ".new"
 			if err := os.RemoveAll(fresh); err != nil {
 				return "", err
 			}
-			source := in(s.Home, "gonb-source")
 			arguments, err := s.correctedGoNB(ctx, source)
 			if err != nil {
 				return "", err
@@ -82,7 +82,7 @@ func (s Setup) correctedGoNB(ctx context.Context, folder string) ([]string, erro
 	if err := os.RemoveAll(folder); err != nil {
 		return nil, err
 	}
-	list := tool{dir: s.Checkout, log: s.logFile("gonb"), command: []string{"go", "mod", "download", "-json", gonb.Module}}
+	list := tool{dir: s.Checkout, log: s.logFile("gonb"), temp: s.temp(), command: []string{"go", "mod", "download", "-json", gonb.Module}}
 	output, err := list.run(ctx)
 	if err != nil {
 		return nil, err
@@ -121,9 +121,11 @@ func (s Setup) correctedGoNB(ctx context.Context, folder string) ([]string, erro
 // launcherStep builds the program that Jupyter starts, and puts it twice: once more as the stand-in for go.
 func (s Setup) launcherStep() step {
 	source := in(s.Checkout, "internal", "kernel")
+	fresh := home.Bin(s.Home) + ".new"
 	return step{
-		name:  "launcher",
-		doing: "the kernel's launcher",
+		partial: []string{fresh},
+		name:    "launcher",
+		doing:   "the kernel's launcher",
 		from: func(context.Context) (string, error) {
 			files, err := filepath.Glob(in(source, "*.go"))
 			if err != nil {
@@ -140,7 +142,6 @@ func (s Setup) launcherStep() step {
 			return exists(LauncherProgram(s.Home)) && exists(in(kernel.Shim(s.Home), kernel.Program("go")))
 		},
 		do: func(ctx context.Context) (string, error) {
-			fresh := home.Bin(s.Home) + ".new"
 			if err := os.RemoveAll(fresh); err != nil {
 				return "", err
 			}
@@ -164,7 +165,7 @@ func (s Setup) launcherStep() step {
 func (s Setup) compile(ctx context.Context, log, bin, verb string, arguments ...string) error {
 	command := append([]string{"go", verb, "-ldflags=-s -w"}, arguments...)
 	environ := append(os.Environ(), "GOBIN="+bin, "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
-	_, err := tool{dir: s.Checkout, environ: environ, log: s.logFile(log), command: command}.run(ctx)
+	_, err := tool{dir: s.Checkout, environ: environ, log: s.logFile(log), temp: s.temp(), command: command}.run(ctx)
 	return err
 }
 

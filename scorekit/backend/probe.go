@@ -71,7 +71,9 @@ func try(path string, fresh bool) (platform string, err error) {
 	if err := checkLibrary(path); err != nil {
 		return "", err
 	}
-	if r, found := recall(path); found && (r.Failure == "" || !fresh && time.Since(r.When) < time.Hour) {
+	r, found := recall(path)
+	age := time.Since(r.When) // negative where the clock was set back
+	if found && (r.Failure == "" || !fresh && age >= 0 && age < time.Hour) {
 		return r.result()
 	}
 	return tryAnew(path)

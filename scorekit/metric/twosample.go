@@ -75,6 +75,9 @@ func (s twoSample) test(ctx context.Context, permutations int, seed int64) (Test
 		order[i] = i
 	}
 	for c := range count {
+		if ctx.Err() != nil {
+			return TestResult{}, context.Cause(ctx)
+		}
 		for i := range s.n { // the first n of a shuffle
 			j := i + rng.IntN(all-i)
 			order[i], order[j] = order[j], order[i]

@@ -57,8 +57,8 @@ const bestAcceptance = 0.574
 func (m MALA) target() target { return target{m.Energy, m.LogDensity, m.Sigma} }
 
 // Schedule returns one row a step: the factor of the change of log ε. It returns an error if not exactly one of Energy
-// and LogDensity is given, for a step or a noise level that is not positive and finite, for a negative number of steps, or
-// if all steps would tune ε.
+// and LogDensity is given, for a step or a noise level that is not positive and finite, for a step that float32 does not hold,
+// for a negative number of steps, or if all steps would tune ε.
 func (m MALA) Schedule() (scorekit.Schedule, error) {
 	const who = "MALA"
 	if err := m.target().validate(who); err != nil {
@@ -66,6 +66,9 @@ func (m MALA) Schedule() (scorekit.Schedule, error) {
 	}
 	if err := positive(who, "step", m.StepSize); err != nil {
 		return scorekit.Schedule{}, err
+	}
+	if !single(2 * m.StepSize) { // all proposals would be infinite and rejected, without a word
+		return scorekit.Schedule{}, fmt.Errorf("%s: step %v: twice it must be a number of float32", who, m.StepSize)
 	}
 	steps, err := count(who, m.Steps)
 	if err != nil {

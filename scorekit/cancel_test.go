@@ -1,0 +1,302 @@
+package scorekit_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/gomlx/gomlx/backends"
+	"github.com/gomlx/gomlx/pkg/core/graph"
+	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
+
+	"github.com/scorekit/lab/internal/leaktest"
+	"github.com/scorekit/lab/internal/testbackend"
+	"github.com/scorekit/lab/scorekit"
+	"github.com/scorekit/lab/scorekit/compare"
+	"github.com/scorekit/lab/scorekit/ebm"
+	"github.com/scorekit/lab/scorekit/implicit"
+	"github.com/scorekit/lab/scorekit/kde"
+	"github.com/scorekit/lab/scorekit/likelihood"
+	"github.com/scorekit/lab/scorekit/metric"
+	"github.com/scorekit/lab/scorekit/net"
+	"github.com/scorekit/lab/scorekit/objective"
+	"github.com/scorekit/lab/scorekit/sampler"
+	"github.com/scorekit/lab/scorekit/sde"
+)
+
+// effort says how much work a verb is given.
+type effort int
+
+const (
+	little effort = iota // it is done in a moment
+	much                 // it takes minutes
+	bad                  // it fails
+)
+
+// work is a verb that takes long.
+type work struct {
+	name string
+	do   func(ctx context.Context, e effort) error
+}
+
+// cloud is n points of the plane, the last of which is NaN when the work is to fail.
+func cloud(e effort, n int) [][]float64 {
+	if e != much {
+		n = 40
+	}
+	rng := rand.New(rand.NewPCG(5, uint64(n)))
+	points := make([][]float64, n)
+	for i := range points {
+		points[i] = []float64{rng.NormFloat64(), rng.NormFloat64()}
+	}
+	if e == bad {
+		points[n-1][1] = math.NaN()
+	}
+	return points
+}
+
+func (e effort) of(few, many int) int {
+	if e == much {
+		return many
+	}
+	return few
+}
+
+// spoilt fails when the work is to.
+func (e effort) spoilt(x *Node) *Node {
+	if e == bad {
+		panic(errors.New("a model that fails"))
+	}
+	return x
+}
+
+// normal is the score of N(0, I), and energy its energy.
+func (e effort) normal() scorekit.Score {
+	return func(_ *mlctx.Context, x, _ *Node) *Node { return graph.Neg(e.spoilt(x)) }
+}
+
+func (e effort) energy() scorekit.Energy {
+	return func(_ *mlctx.Context, x, _ *Node) *Node {
+		return graph.MulScalar(graph.ReduceSum(graph.Square(e.spoilt(x)), 1), 0.5)
+	}
+}
+
+func (e effort) fitOptions() []scorekit.FitOption {
+	options := []scorekit.FitOption{scorekit.WithSteps(e.of(4, 100_000_000)), scorekit.WithBatch(8), scorekit.WithUnroll(2)}
+	if e == bad {
+		options = append(options, scorekit.WithCallback(func(*scorekit.FitStep) error { return errors.New("a callback that fails") }))
+	}
+	return options
+}
+
+// trainings are the verbs that work step by step, on a backend.
+func trainings(t *testing.T, be backends.Backend) []work {
+	p := gaussian(t, 1, 0, 1)
+	denoise := objective.Denoising{Sigma: 0.5}
+	folders := t.TempDir()
+	return []work{
+		{"Fit with checkpoints", func(ctx context.Context, e effort) error {
+			dir, err := os.MkdirTemp(folders, "")
+			if err != nil {
+				return err
+			}
+			_, err = scorekit.Fit(ctx, be, smallNet, denoise, p, append(e.fitOptions(), scorekit.WithCheckpoints(dir, 1000))...)
+			if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
+				t.Errorf("left in the folder of checkpoints: %q", left)
+			}
+			if f, loadErr := scorekit.Load(dir); loadErr != nil || f.Steps() == 0 {
+				t.Errorf("no step of it can be used: %v", loadErr)
+			}
+			return err
+		}},
+		{"FitSteps of a stream", func(ctx context.Context, e effort) error {
+			for _, err := range scorekit.FitSteps(ctx, be, smallNet, denoise, streamed(t, numbers{values: []float64{1, 2, 3}}), e.fitOptions()...) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		}},
+		{"Sample", func(ctx context.Context, e effort) error {
+			_, err := scorekit.Sample(ctx, be, e.normal(), sampler.Langevin{StepSize: 0.1, Steps: e.of(4, 1_000_000)}, 10, scorekit.WithShape(2))
+			return err
+		}},
+		{"SampleSteps", func(ctx context.Context, e effort) error {
+			for _, err := range scorekit.SampleSteps(ctx, be, e.normal(), sampler.Langevin{StepSize: 0.1, Steps: e.of(4, 1_000_000)}, 10, scorekit.WithShape(2)) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		}},
+	}
+}
+
+// works are all the others.
+func works(t *testing.T, be backends.Backend) []work {
+	p := gaussian(t, 1, 0, 1)
+	entries := []compare.Entry{{Name: "implicit", Objective: objective.Implicit{}}, {Name: "denoising", Objective: objective.Denoising{Sigma: 0.5}}}
+	estimate := func(e effort, n int) (kde.Estimate, error) { return kde.New(cloud(e, n), kde.Gaussian, kde.Fixed(0.2)) }
+	return []work{
+		{"implicit.Fit", func(ctx context.Context, e effort) error {
+			_, err := implicit.Fit(ctx, be, implicit.Adversarial{Generator: implicit.Linear{Inputs: 2, Outputs: 2}, Data: p, Critic: net.EnergyMLP{Hidden: []int{4}},
+				Law: implicit.Learned{Network: net.Linear{}, Objective: objective.Denoising{Sigma: 0.5}}, Entropy: 0.5}, e.fitOptions()...)
+			return err
+		}},
+		{"compare.Objectives", func(ctx context.Context, e effort) error {
+			_, err := compare.Objectives(ctx, be, compare.Study{Model: smallNet, Data: p, Examples: 16}, entries, e.fitOptions()...)
+			return err
+		}},
+		{"compare.Cost", func(ctx context.Context, e effort) error {
+			workload := func(d int) (scorekit.Model, scorekit.Data, error) {
+				return smallNet, gaussian(t, 1, make([]float64, d)...), nil
+			}
+			_, err := compare.Cost(ctx, be, []int{2}, workload, entries, append(e.fitOptions(), scorekit.WithSteps(e.of(12, 100_000_000)))...)
+			return err
+		}},
+		{"likelihood.LogDensity", func(ctx context.Context, e effort) error {
+			_, err := likelihood.LogDensity(ctx, be, p, cloud(e, 300_000), likelihood.Settings{SDE: sde.VP{}})
+			return err
+		}},
+		{"kde.LogDensityAt", func(ctx context.Context, e effort) error {
+			q, err := estimate(e, 500)
+			if err == nil {
+				_, err = q.LogDensityAt(ctx, be, cloud(e, 300_000))
+			}
+			return err
+		}},
+		{"kde.ScoreAt", func(ctx context.Context, e effort) error {
+			q, err := estimate(e, 500)
+			if err == nil {
+				_, err = q.ScoreAt(ctx, be, cloud(e, 300_000))
+			}
+			return err
+		}},
+		{"kde.LeaveOneOut", func(ctx context.Context, e effort) error {
+			_, err := kde.New(cloud(e, 30_000), kde.Gaussian, kde.LeaveOneOut(ctx))
+			return err
+		}},
+		{"kde.Estimate.LeaveOneOut", func(ctx context.Context, e effort) error {
+			q, err := estimate(e, 200_000)
+			if err == nil {
+				_, err = q.LeaveOneOut(ctx)
+			}
+			return err
+		}},
+		{"metric.MMD.Squared", func(ctx context.Context, e effort) error {
+			_, err := metric.MMD{}.Squared(ctx, cloud(e, 60_000), cloud(e, 50_000))
+			return err
+		}},
+		{"metric.MMD.Test", func(ctx context.Context, e effort) error {
+			_, err := metric.MMD{}.Test(ctx, cloud(e, 10_000), cloud(e, 9_000))
+			return err
+		}},
+		{"metric.Energy.Distance", func(ctx context.Context, e effort) error {
+			_, err := metric.Energy{}.Distance(ctx, cloud(e, 60_000), cloud(e, 50_000))
+			return err
+		}},
+		{"metric.Energy.Test", func(ctx context.Context, e effort) error {
+			_, err := metric.Energy{}.Test(ctx, cloud(e, 10_000), cloud(e, 9_000))
+			return err
+		}},
+		{"metric.ClassifierTest", func(ctx context.Context, e effort) error {
+			_, err := metric.ClassifierTest{}.Test(ctx, cloud(e, 90_000), cloud(e, 80_000))
+			return err
+		}},
+		{"metric.Wasserstein", func(ctx context.Context, e effort) error {
+			_, err := metric.Wasserstein{}.Distance(ctx, cloud(e, 4_000), cloud(e, 3_999))
+			return err
+		}},
+		{"metric.KernelStein.Squared", func(ctx context.Context, e effort) error {
+			_, err := metric.KernelStein{}.Squared(ctx, be, e.normal(), cloud(e, 60_000))
+			return err
+		}},
+		{"metric.KernelStein.Test", func(ctx context.Context, e effort) error {
+			_, err := metric.KernelStein{}.Test(ctx, be, e.normal(), cloud(e, 30_000))
+			return err
+		}},
+		{"metric.Recognition", func(ctx context.Context, e effort) error {
+			labels := make([]int, len(cloud(e, 1000)))
+			for i := range labels {
+				labels[i] = i % 2
+			}
+			_, err := metric.Recognition{Hidden: 8, Steps: e.of(4, 10_000_000)}.Test(ctx, be, cloud(e, 1000), labels, cloud(e, 1000), labels)
+			return err
+		}},
+		{"ebm.AnnealedImportance", func(ctx context.Context, e effort) error {
+			_, err := ebm.AnnealedImportance(ctx, be, e.energy(), 10, ebm.Annealing{Mean: []float64{0, 0}, Std: 1.5, Levels: e.of(4, 1_000_000), StepSize: 0.1})
+			return err
+		}},
+		{"ebm.LogPartition", func(ctx context.Context, e effort) error {
+			if e != much {
+				_, err := ebm.LogPartition(ctx, be, e.energy(), ebm.Box{Low: []float64{-8, -8}, High: []float64{8, 8}})
+				return err
+			}
+			// A wide box and a tolerance that no number of cells reaches; it gives up after a while.
+			for {
+				_, err := ebm.LogPartition(ctx, be, e.energy(), ebm.Box{Low: []float64{-3000, -3000}, High: []float64{3000, 3000}, Tolerance: 1e-15})
+				if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+					return err
+				}
+			}
+		}},
+	}
+}
+
+// stopped cancels the work in its middle. The promise is to end within two seconds; a minute is waited for on a slow machine, and
+// how long it took is logged.
+func stopped(t *testing.T, w work) {
+	t.Helper()
+	reason := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(background)
+	var when time.Time
+	timer := time.AfterFunc(300*time.Millisecond, func() { when = time.Now(); cancel(reason) })
+	defer timer.Stop()
+	done := make(chan error, 1)
+	go func() { done <- w.do(ctx, much) }()
+	select {
+	case err := <-done:
+		if ctx.Err() == nil {
+			t.Fatalf("it ended by itself (%v): there is nothing to stop", err)
+		}
+		if !errors.Is(err, reason) {
+			t.Errorf("error %v, want one that wraps the cause", err)
+		}
+		t.Logf("%s ended %.2f s after it was told to", w.name, time.Since(when).Seconds())
+	case <-time.After(time.Minute): // far more than it takes, on a machine with other work, too
+		t.Fatal("still at work a minute after it was told to stop")
+	}
+}
+
+// Every verb that takes long ends soon after its context, with the cause. However it ends, and also when it comes to its end
+// or fails, it leaves no goroutine, no open file and no temporary file.
+func TestVerbsStopAndLeaveNothing(t *testing.T) {
+	be := testbackend.Go(t)
+	for _, w := range append(trainings(t, be), works(t, be)...) {
+		t.Run(w.name, func(t *testing.T) {
+			leaktest.Run(t, func() {
+				if err := w.do(background, little); err != nil {
+					t.Errorf("with little to do: %v", err)
+				}
+				if err := w.do(background, bad); err == nil {
+					t.Error("with something bad: no error")
+				}
+				stopped(t, w)
+			})
+		})
+	}
+}
+
+// So do those that work step by step on every backend.
+func TestTrainingsStopOnEveryBackend(t *testing.T) {
+	testbackend.Each(t, func(t *testing.T, be backends.Backend) {
+		for _, w := range trainings(t, be) {
+			t.Run(w.name, func(t *testing.T) { stopped(t, w) })
+		}
+	})
+}
