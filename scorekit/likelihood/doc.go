@@ -21,7 +21,7 @@
 //   - The solver: Dormand and Prince's (1980) pair of orders 5 and 4, with a step that keeps the error of the pair within
 //     the tolerances of Settings.
 //   - Hutchinson's estimate of the divergence, where it is asked for: unbiased for the integral, with a standard error for
-//     each point. Exact divergence takes as many reverse passes a step as a point has numbers.
+//     each point. Exact divergence takes as many passes a step as a point has numbers.
 //
 // A learned score need not be a gradient, and the density it defines by this ODE is not the one by its reverse SDE.
 //

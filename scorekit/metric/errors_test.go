@@ -131,7 +131,7 @@ func TestErrors(t *testing.T) {
 		{func() error {
 			_, _, err := ImplicitFisher{}.Estimate(b, steep, normal(1, 2, 257))
 			return err
-		}, "metric: implicit Fisher divergence: points of 257 dimensions: the exact divergence takes a reverse pass for each, up to 256: set Probes"},
+		}, "metric: implicit Fisher divergence: points of 257 dimensions: the exact divergence takes a pass for each, up to 256: set Probes"},
 		{func() error { _, err := ImplicitFisher{}.ByParts(b, steep, p, unit); return err }, "metric: integration by parts: first score: the score at point 0, coordinate 1 is +Inf: every value must be finite"},
 		{func() error { _, err := ClassifierTest{}.Test(ctx, good, good[:3]); return err }, "metric: classifier test: sets of 10 and 3 points: must have at least 4, two to learn from and two to judge"},
 		{func() error { _, err := ClassifierTest{Neighbours: 12}.Test(ctx, good, other); return err }, "metric: classifier test: 12 neighbours: must be from 1 to 11, the number of points to learn from, or 0 for its root"},

@@ -17,7 +17,7 @@ type ImplicitFisher struct {
 	Seed   int64          // of the probes
 }
 
-// maxExact is the number of dimensions up to which exact divergences are taken: they cost that many reverse passes.
+// maxExact is the number of dimensions up to which exact divergences are taken: they cost that many passes.
 const maxExact = 256
 
 // Estimate returns the implicit form of the Fisher divergence,

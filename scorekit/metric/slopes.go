@@ -41,7 +41,7 @@ func (f ImplicitFisher) scoreAndSlopes(backend backends.Backend, q scorekit.Mode
 		return nil, nil, fmt.Errorf("%d point: must be at least 2, for the standard error", n)
 	}
 	if f.Probes == 0 && d > maxExact {
-		return nil, nil, fmt.Errorf("points of %d dimensions: the exact divergence takes a reverse pass for each, up to %d: set Probes", d, maxExact)
+		return nil, nil, fmt.Errorf("points of %d dimensions: the exact divergence takes a pass for each, up to %d: set Probes", d, maxExact)
 	}
 	levels, err := levelsOf(sigma, n)
 	if err != nil {

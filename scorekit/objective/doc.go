@@ -9,7 +9,7 @@
 //
 //	Explicit             ½‖s − ∇log p‖²                 ∇log p is known; the yardstick for the others
 //	ExplicitKDE          ½‖s − ∇log q_h‖²               data alone, few and of small d: the score of their kernel density
-//	Implicit             ½‖s‖² + tr ∂s/∂x               data alone, d up to 256: d reverse passes, no noise of its own
+//	Implicit             ½‖s‖² + tr ∂s/∂x               data alone, d up to 256: d passes, no noise of its own
 //	ImplicitHutchinson   ½‖s‖² + vᵀ(∂s/∂x)v             data alone, any d: one pass for each v
 //	Sliced, SlicedVR     ½(vᵀs)² or ½‖s‖² + vᵀ(∂s/∂x)v  the same by slices; SlicedVR is ImplicitHutchinson
 //	NonNegative          ½‖w⊙s‖² + 2w·s + Σw²∂s/∂x      data that begin with a jump at an end, w the distance from it

@@ -211,9 +211,9 @@ func TestImplicitRefusesManyDimensions(t *testing.T) {
 		objective scorekit.Objective
 		want      string
 	}{
-		{objective.Implicit{}, "scorekit: Fit: implicit objective: points of 784 numbers: the exact trace takes 784 reverse passes, more than the limit of 256: use ImplicitHutchinson or Sliced, or raise MaxDim"},
-		{objective.Implicit{MaxDim: 783}, "scorekit: Fit: implicit objective: points of 784 numbers: the exact trace takes 784 reverse passes, more than the limit of 783: use ImplicitHutchinson or Sliced, or raise MaxDim"},
-		{objective.NonNegative{}, "scorekit: Fit: non-negative objective: points of 784 numbers: exact slopes take 784 reverse passes, more than the limit of 256: set Probes"},
+		{objective.Implicit{}, "scorekit: Fit: implicit objective: points of 784 numbers: the exact trace takes 784 passes, more than the limit of 256: use ImplicitHutchinson or Sliced, or raise MaxDim"},
+		{objective.Implicit{MaxDim: 783}, "scorekit: Fit: implicit objective: points of 784 numbers: the exact trace takes 784 passes, more than the limit of 783: use ImplicitHutchinson or Sliced, or raise MaxDim"},
+		{objective.NonNegative{}, "scorekit: Fit: non-negative objective: points of 784 numbers: exact slopes take 784 passes, more than the limit of 256: set Probes"},
 	} {
 		if _, err := scorekit.Fit(context.Background(), testbackend.Go(t), net.MLP{}, test.objective, filled{[]int{28, 28}, 1}); err == nil || err.Error() != test.want {
 			t.Errorf("error %v, want %s", err, test.want)

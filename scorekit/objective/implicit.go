@@ -34,8 +34,9 @@ import (
 // and energy-based models" has (∂E/∂xᵢ − ∂²E/∂xᵢ²)², which is wrong: the second derivative is not squared and enters with a
 // minus sign for an energy.
 //
-// The trace takes one reverse pass for each of the d numbers of a point, all sharing one forward pass; building and
-// compiling the graph grows with d too. Points of more numbers than MaxDim are refused: for large d take
+// The trace takes one pass for each of the d numbers of a point, all sharing the pass that made the score (see
+// [autodiff.Divergence]); outside networks of dense layers the graph, and compiling it, grows with d too. Points of more
+// numbers than MaxDim are refused: for large d take
 // [ImplicitHutchinson] or [Sliced]. The memory of a training step grows with batch·d (see [autodiff.Divergence]). Rows
 // must not influence one another (see [autodiff.RowCoupling]). The score is given no noise level. x is [batch, dims...].
 type Implicit struct {
@@ -44,8 +45,8 @@ type Implicit struct {
 
 var _ scorekit.Objective = Implicit{}
 
-// maxExact is the number of reverse passes up to which exact slopes are taken without being asked: XLA needs about half a
-// minute to compile that many.
+// maxExact is the number of passes up to which exact slopes are taken without being asked: where they are reverse ones, XLA
+// needs about half a minute to compile that many.
 const maxExact = 256
 
 // Validate returns an error if MaxDim is negative.
@@ -66,7 +67,7 @@ func (o Implicit) Loss(vars *mlctx.Context, _ *random.Source, score scorekit.Sco
 		limit = maxExact
 	}
 	if d := pointSize(x); d > limit {
-		panic(fmt.Errorf("%s: points of %d numbers: the exact trace takes %d reverse passes, more than the limit of %d: use ImplicitHutchinson or Sliced, or raise MaxDim",
+		panic(fmt.Errorf("%s: points of %d numbers: the exact trace takes %d passes, more than the limit of %d: use ImplicitHutchinson or Sliced, or raise MaxDim",
 			who, d, d, limit))
 	}
 	x = differentiable(x)
@@ -79,7 +80,7 @@ func (o Implicit) Loss(vars *mlctx.Context, _ *random.Source, score scorekit.Sco
 //	loss(x) = ½ ‖s(x)‖² + (1/k) Σⱼ vⱼᵀ (∂s/∂x) vⱼ,  E[vvᵀ] = I
 //
 // with k probes drawn anew for each example. Its mean over the probes is the loss of [Implicit], for every score, so
-// that both have the same minimiser. It takes k reverse passes sharing one forward pass, whatever the dimension. Its
+// that both have the same minimiser. It takes k passes sharing the one that made the score, whatever the dimension. Its
 // variance depends on the symmetric part of ∂s/∂x and on the kind of probe (see [autodiff.Probe]), and falls as 1/k;
 // see [ImplicitHutchinson.LossAndVariance].
 //

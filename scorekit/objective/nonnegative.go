@@ -35,7 +35,7 @@ import (
 // An example with a coordinate below the origin has the loss NaN, on purpose: it has no place in these data, and Fit
 // stops at such a step with a [scorekit.NonFiniteError].
 //
-// With Probes = 0 the slopes are exact and take one reverse pass for each of the d numbers of a point, as in
+// With Probes = 0 the slopes are exact and take one pass for each of the d numbers of a point, as in
 // [Implicit]; with k probes their sum is the mean of vⱼᵀ(∂s/∂x)(w²⊙vⱼ), E[vvᵀ] = I, in k passes. Points of more than 256
 // numbers need probes. Rows must not influence one another. The score is given no noise level. x is [batch, dims...].
 type NonNegative struct {
@@ -62,7 +62,7 @@ func (o NonNegative) Loss(vars *mlctx.Context, rng *random.Source, score scoreki
 	const who = "non-negative objective"
 	checkPoints(who, x)
 	if d := pointSize(x); o.Probes == 0 && d > maxExact {
-		panic(fmt.Errorf("%s: points of %d numbers: exact slopes take %d reverse passes, more than the limit of %d: set Probes", who, d, d, maxExact))
+		panic(fmt.Errorf("%s: points of %d numbers: exact slopes take %d passes, more than the limit of %d: set Probes", who, d, d, maxExact))
 	}
 	x = differentiable(x)
 	s := ask(who, score, vars, x, nil)

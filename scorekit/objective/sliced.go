@@ -16,7 +16,7 @@ import (
 //
 // with m projections v drawn anew for each example (Song, Garg, Shi and Ermon 2019, "Sliced score matching", §3). All
 // kinds of projection have E[vvᵀ] = I, so that the mean over them is the loss of [Implicit], for every score; in one
-// dimension ±1 projections give it exactly. It takes m reverse passes sharing one forward pass, whatever the
+// dimension ±1 projections give it exactly. It takes m passes sharing the one that made the score, whatever the
 // dimension. The variance comes from both terms; [SlicedVR] has that of the first alone.
 //
 // The forms with 2vᵀ(∂s/∂x)v + (vᵀs)² are twice this. A form without the Jacobian, E[2vᵀs + (vᵀs)²], is sometimes
