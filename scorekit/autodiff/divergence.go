@@ -23,12 +23,7 @@ func Divergence(s, x *Node) *Node {
 	batch := x.Shape().Dimensions[0]
 	var trace *Node
 	if f := newForward(s, x); f != nil {
-		inGroups(rowSize(x), batch, func(from, to int) {
-			axes := axesOf(x, from, to)
-			p := f.push(axes)
-			trace = plus(trace, p.total(p.pairs(s, axes), batch))
-		})
-		return trace
+		return f.total(s, rowSize(x), func(from, to int) *Node { return axesOf(x, from, to) })
 	}
 	for _, slope := range slopes(s, x) {
 		trace = plus(trace, slope)
@@ -43,13 +38,8 @@ func Diagonal(s, x *Node) *Node {
 	sameShape("Diagonal", "field", s, x)
 	dims := x.Shape().Dimensions
 	if f := newForward(s, x); f != nil {
-		var parts []*Node
-		inGroups(rowSize(x), dims[0], func(from, to int) {
-			axes := axesOf(x, from, to)
-			p := f.push(axes)
-			parts = append(parts, p.each(p.pairs(s, axes), dims[0]))
-		})
-		return graph.Reshape(graph.Transpose(graph.Concatenate(parts, 0), 0, 1), dims...)
+		axes := func(from, to int) *Node { return axesOf(x, from, to) }
+		return graph.Reshape(graph.Transpose(f.each(s, rowSize(x), axes, axes), 0, 1), dims...)
 	}
 	return graph.Reshape(graph.Concatenate(slopes(s, x), 1), dims...)
 }

@@ -312,11 +312,36 @@ func plus(sum, term *Node) *Node {
 // would fill the memory.
 const pushRows = 4096
 
-// inGroups calls f with the bounds of groups of k directions that have about pushRows rows for a batch.
-func inGroups(k, batch int, f func(from, to int)) {
-	size := max(1, pushRows/batch)
+// total is the sum of vᵀ(∂s/∂x)v over k directions v, [batch]; v gives some of them, [to−from, batch or 1, dims...].
+func (f *forward) total(s *Node, k int, v func(from, to int) *Node) (sum *Node) {
+	f.inGroups(k, func(from, to int) {
+		directions := v(from, to)
+		p := f.push(directions)
+		sum = plus(sum, p.total(p.pairs(s, directions), f.x.Shape().Dimensions[0]))
+	})
+	return sum
+}
+
+// each is uᵀ(∂s/∂x)v of each of k pairs, [k, batch].
+func (f *forward) each(s *Node, k int, u, v func(from, to int) *Node) *Node {
+	var parts []*Node
+	f.inGroups(k, func(from, to int) {
+		p := f.push(v(from, to))
+		parts = append(parts, p.each(p.pairs(s, u(from, to)), f.x.Shape().Dimensions[0]))
+	})
+	return graph.Concatenate(parts, 0)
+}
+
+// some gives a part of vectors [k, batch, dims...].
+func some(vectors *Node) func(from, to int) *Node {
+	return func(from, to int) *Node { return graph.Slice(vectors, graph.AxisRange(from, to)) }
+}
+
+// inGroups calls do with the bounds of groups of k directions that have about pushRows rows for the batch.
+func (f *forward) inGroups(k int, do func(from, to int)) {
+	size := max(1, pushRows/f.x.Shape().Dimensions[0])
 	for from := 0; from < k; from += size {
-		f(from, min(from+size, k))
+		do(from, min(from+size, k))
 	}
 }
 

@@ -71,16 +71,9 @@ func (p Probe) Draw(rng *random.Source, n int, dims ...int) *Node {
 // operation has no derivative.
 func Hutchinson(rng *random.Source, s, x *Node, probes int, kind Probe) *Node {
 	sameShape("Hutchinson", "field", s, x)
-	batch := x.Shape().Dimensions[0]
 	if f := newForward(s, x); f != nil {
-		all := kind.Draw(rng, probes, x.Shape().Dimensions...)
-		var sum *Node
-		inGroups(probes, batch, func(from, to int) {
-			v := graph.Slice(all, graph.AxisRange(from, to))
-			p := f.push(v)
-			sum = plus(sum, p.total(p.pairs(s, v), batch))
-		})
-		return graph.DivScalar(sum, float64(probes))
+		v := kind.Draw(rng, probes, x.Shape().Dimensions...)
+		return graph.DivScalar(f.total(s, probes, some(v)), float64(probes))
 	}
 	return graph.ReduceMean(HutchinsonProbes(rng, s, x, probes, kind), 0)
 }
@@ -108,14 +101,10 @@ func Bilinear(s, x, u, v *Node) *Node {
 	}
 	u, v = graph.StopGradient(u), graph.StopGradient(v)
 	k := v.Shape().Dimensions[0]
-	var parts []*Node
 	if f := newForward(s, x); f != nil {
-		inGroups(k, dims[0], func(from, to int) {
-			p := f.push(graph.Slice(v, graph.AxisRange(from, to)))
-			parts = append(parts, p.each(p.pairs(s, graph.Slice(u, graph.AxisRange(from, to))), dims[0]))
-		})
-		return graph.Concatenate(parts, 0)
+		return f.each(s, k, some(u), some(v))
 	}
+	var parts []*Node
 	one := func(vectors *Node, j int) *Node {
 		return graph.Reshape(graph.Slice(vectors, graph.AxisElem(j)), dims...)
 	}
