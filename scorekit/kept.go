@@ -41,17 +41,23 @@ var keptRuns struct {
 const mostKept = 4
 
 // recipe returns the key of a run, and false for one that is made of more than what can be written down: functions, types of
-// other modules, weights from elsewhere.
+// other modules, weights from elsewhere. A model that was trained may be any: what it computes was settled with its weights, and
+// these tell it apart.
 func (c *chains) recipe(shape []int) (fitted *Fitted, key string, ok bool) {
+	const ours = "github.com/scorekit/lab/scorekit/"
+	if c.vars != nil {
+		return nil, "", false
+	}
 	var model any = c.model
 	if f, is := model.(*Fitted); is {
 		fitted, model = f, f.model
 	}
-	if c.vars != nil {
+	network, ok := fingerprint.Of(ours, model)
+	if !ok && fitted == nil {
 		return nil, "", false
 	}
-	key, ok = fingerprint.Of("github.com/scorekit/lab/scorekit/", model, c.sampler, c.n, shape, c.dtype.String(), c.limit, c.burnIn, c.start != nil, c.spread)
-	return fitted, key, ok
+	key, ok = fingerprint.Of(ours, c.sampler, c.n, shape, c.dtype.String(), c.limit, c.burnIn, c.start != nil, c.spread)
+	return fitted, key + network, ok
 }
 
 // takeKept returns the graphs of an earlier run like this, nil if there are none.

@@ -8,10 +8,14 @@ import (
 
 	"github.com/gomlx/gomlx/backends"
 	"github.com/gomlx/gomlx/pkg/core/tensors"
+	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
+	"github.com/scorekit/lab/data"
 	"github.com/scorekit/lab/internal/testbackend"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/density"
+	"github.com/scorekit/lab/scorekit/net"
+	"github.com/scorekit/lab/scorekit/objective"
 	"github.com/scorekit/lab/scorekit/sampler"
 )
 
@@ -62,6 +66,43 @@ func TestRunsLikeEarlierOnes(t *testing.T) {
 		ladder.Sigmas[0] = 2
 		if again := draw(gauss, ladder); !slices.Equal(again, before) {
 			t.Errorf("the levels as before: %v, the first time %v", again, before)
+		}
+	})
+}
+
+// The steps of a trained model are kept even where its network is a function, which no text can tell from another: the second
+// run builds no graph, and another training of the same function has steps of its own.
+func TestRunsOfATrainedFunction(t *testing.T) {
+	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
+		built := 0
+		network := scorekit.Score(func(vars *mlctx.Context, x, sigma *scorekit.Node) *scorekit.Node {
+			built++
+			return net.MLP{Hidden: []int{4}}.Score(vars, x, sigma)
+		})
+		fit := func(seed int64) *scorekit.Fitted {
+			t.Helper()
+			fitted, err := scorekit.Fit(context.Background(), b, network, objective.Denoising{Sigma: 1}, data.Ring{}, scorekit.WithSteps(1), scorekit.WithSeed(seed))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return fitted
+		}
+		draw := func(model scorekit.Model) []float32 {
+			t.Helper()
+			draws, err := scorekit.Sample(context.Background(), b, model, sampler.Langevin{StepSize: 0.1, Steps: 4}, 3, scorekit.WithSeed(5))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return tensors.MustCopyFlatData[float32](draws.X)
+		}
+		one, other := fit(1), fit(2)
+		first := draw(one)
+		before := built
+		if again := draw(one); !slices.Equal(again, first) || built != before {
+			t.Errorf("again: %v with %d graphs built, the first time %v", again, built-before, first)
+		}
+		if slices.Equal(draw(other), first) {
+			t.Error("other weights give the same points")
 		}
 	})
 }

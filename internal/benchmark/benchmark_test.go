@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/scorekit/lab/internal/testbackend"
@@ -177,7 +178,7 @@ func TestWork(t *testing.T) {
 // chore is work that takes a second for four steps.
 type chore struct{ steps int }
 
-func (c *chore) advance() (int, time.Duration, error) { c.steps += 4; return 4, time.Second, nil }
+func (c *chore) advance() (int, error) { c.steps += 4; time.Sleep(time.Second); return 4, nil }
 func (c *chore) judge() (map[string]float64, error) {
 	return map[string]float64{"steps": float64(c.steps)}, nil
 }
@@ -185,7 +186,9 @@ func (c *chore) size() (items, flops float64) { return 2, 3 }
 func (c *chore) close()                       {}
 
 // A program that serves is ready after a first chunk, takes turns, and ends with its input.
-func TestServe(t *testing.T) {
+func TestServe(t *testing.T) { synctest.Test(t, testServe) }
+
+func testServe(t *testing.T) {
 	out := &strings.Builder{}
 	if err := do(&chore{}, true, Request{How: Serve}, strings.NewReader("1.5\n0.5\n"), out); err != nil {
 		t.Fatal(err)

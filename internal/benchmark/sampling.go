@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
-	"time"
 
 	"github.com/gomlx/gomlx/backends"
 	"github.com/gomlx/gomlx/pkg/core/tensors"
@@ -38,63 +37,40 @@ func (c *chains) close() {
 	}
 }
 
-// begin starts a run and does its first block, which is compiled.
-func (c *chains) begin() error {
-	c.close()
-	c.next, c.stop = iter.Pull2(c.start(c.runs))
-	c.runs++
-	return c.block()
-}
-
-func (c *chains) block() error {
-	step, err, ok := c.next()
-	if err != nil || !ok {
-		return fmt.Errorf("the chains ended early: %w", err)
+// advance counts a new run's start, too: what is compiled was kept by the first.
+func (c *chains) advance() (int, error) {
+	if c.last == nil || c.last.Step == c.last.Total {
+		c.close()
+		c.next, c.stop = iter.Pull2(c.start(c.runs))
+		c.runs, c.last = c.runs+1, nil
 	}
-	c.last = step
-	return nil
-}
-
-// wait waits for the device, and keeps the end of a run.
-func (c *chains) wait() error {
-	x, err := c.last.X()
-	if err == nil && c.last.Step == c.last.Total {
+	first := 0
+	if c.last != nil {
+		first = c.last.Step
+	}
+	for c.last == nil || c.last.Step < c.last.Total && (c.chunk == 0 || c.last.Step < first+c.chunk) {
+		step, err, ok := c.next()
+		if err != nil || !ok {
+			return 0, fmt.Errorf("the chains ended early: %w", err)
+		}
+		c.last = step
+	}
+	x, err := c.last.X() // waits for the device
+	if err != nil {
+		return 0, err
+	}
+	if c.last.Step == c.last.Total {
 		c.x = x
 	}
-	return err
-}
-
-func (c *chains) over() bool { return c.last == nil || c.last.Step == c.last.Total }
-
-func (c *chains) advance() (int, time.Duration, error) {
-	if c.over() {
-		if err := c.begin(); err != nil {
-			return 0, 0, err
-		}
-		if err := c.wait(); err != nil {
-			return 0, 0, err
-		}
+	if c.chunk == 0 {
+		return 1, nil
 	}
-	begin, first := time.Now(), c.last.Step
-	for !c.over() && (c.chunk == 0 || c.last.Step < first+c.chunk) {
-		if err := c.block(); err != nil {
-			return 0, 0, err
-		}
-	}
-	if err := c.wait(); err != nil {
-		return 0, 0, err
-	}
-	took := time.Since(begin)
-	if c.chunk > 0 {
-		return c.last.Step - first, took, nil
-	}
-	// The steps of the first block took as long as the others, but for the compiling.
-	return 1, time.Duration(float64(took) * float64(c.last.Total) / float64(c.last.Total-first)), nil
+	return c.last.Step - first, nil
 }
 
 func (c *chains) judge() (map[string]float64, error) {
 	for c.x == nil {
-		if _, _, err := c.advance(); err != nil {
+		if _, err := c.advance(); err != nil {
 			return nil, err
 		}
 	}

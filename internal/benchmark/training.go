@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"path/filepath"
-	"time"
 
 	"github.com/gomlx/gomlx/backends"
 	"github.com/gomlx/gomlx/pkg/core/graph"
@@ -131,23 +130,22 @@ func (r *run) size() (items, flops float64) { return float64(r.batch), float64(r
 
 func (r *run) close() { r.stop() }
 
-// advance counts the time of compiling, too: only the first call has any, and nobody counts that.
-func (r *run) advance() (int, time.Duration, error) {
-	begin, first := time.Now(), 0
+func (r *run) advance() (int, error) {
+	first := 0
 	if r.last != nil {
 		first = r.last.Step
 	}
 	for r.last == nil || r.last.Step < first+r.chunk {
 		step, err, ok := r.next()
 		if err != nil || !ok {
-			return 0, 0, fmt.Errorf("the training ended early: %w", err)
+			return 0, fmt.Errorf("the training ended early: %w", err)
 		}
 		r.last = step
 	}
 	if _, err := r.last.Stats(); err != nil { // waits for the device
-		return 0, 0, err
+		return 0, err
 	}
-	return r.last.Step - first, time.Since(begin), nil
+	return r.last.Step - first, nil
 }
 
 func (r *run) fitted() (*scorekit.Fitted, error) { return r.last.Fitted() }

@@ -17,9 +17,8 @@ import (
 
 // work is a task under way in this process.
 type work interface {
-	// advance does a chunk of steps, waits for the device, and returns how many they were and how long they took,
-	// without what was compiled.
-	advance() (steps int, took time.Duration, err error)
+	// advance does a chunk of steps, waits for the device, and returns how many they were. The first time it compiles them.
+	advance() (steps int, err error)
 	// judge says how good the result is so far.
 	judge() (map[string]float64, error)
 	// size returns the items of a step and the flops of its matrix products.
@@ -60,16 +59,16 @@ func do(w work, judged bool, r Request, in io.Reader, out io.Writer) (err error)
 	last.Items, last.Flops = w.size()
 	switch r.How {
 	case Cold:
-		_, _, err = w.advance()
+		_, err = w.advance()
 	case Judge:
 		for done, steps := 0, 0; done < r.Steps && err == nil; done += steps {
-			steps, _, err = w.advance()
+			steps, err = w.advance()
 		}
 		if err == nil {
 			last.Quality, err = w.judge()
 		}
 	case Serve:
-		if _, _, err = w.advance(); err != nil {
+		if _, err = w.advance(); err != nil {
 			break
 		}
 		if err = say(Message{Ready: true}); err != nil {
@@ -100,16 +99,15 @@ func oneTurn(w work, text string) (Message, error) {
 		return Message{}, fmt.Errorf("turn %q: must be a number of seconds", text)
 	}
 	var turn Message
-	var busy time.Duration
-	cpu := cpuSeconds()
-	for busy.Seconds() < seconds {
-		steps, took, err := w.advance()
+	begin, cpu := time.Now(), cpuSeconds()
+	for turn.Seconds < seconds {
+		steps, err := w.advance()
 		if err != nil {
 			return Message{}, err
 		}
-		turn.Steps, busy = turn.Steps+steps, busy+took
+		turn.Steps, turn.Seconds = turn.Steps+steps, time.Since(begin).Seconds()
 	}
-	turn.Seconds, turn.CPU = busy.Seconds(), cpuSeconds()-cpu
+	turn.CPU = cpuSeconds() - cpu
 	return turn, nil
 }
 

@@ -45,10 +45,26 @@ func (q Estimate) ScoreAt(ctx context.Context, backend backends.Backend, points 
 // centres as the cache asks for would be too many calls. Where blocks of centres that are far from a block of points are
 // left out they are smaller.
 const (
-	blockPoints  = 256
-	blockCentres = 4096
+	blockPoints  = 1024
+	blockCentres = 2048
 	blockNear    = 1024
 )
+
+// sizeOf returns how many points a block has where there are n: of few sizes, as each is a graph of its own, that with the
+// fewest points that only fill the last block.
+func sizeOf(n int) int {
+	if n <= blockPoints {
+		return n
+	}
+	filled := func(size int) int { return (n + size - 1) / size * size }
+	best := blockPoints
+	for size := best - 128; size >= blockPoints/2; size -= 128 {
+		if filled(size) < filled(best) {
+			best = size
+		}
+	}
+	return best
+}
 
 // results are the log-densities or scores at points, row after row.
 type results struct {
@@ -78,7 +94,7 @@ func (q Estimate) at(ctx context.Context, backend backends.Backend, points any, 
 		each = q.Dim()
 	}
 	r = results{dtype: dtype, dims: append([]int{n}, dims...), values: make([]float64, n*each)}
-	size := min(n, blockPoints)
+	size := sizeOf(n)
 	work := q.kept.take(backend, dtype, size, pull)
 	if work == nil {
 		if work, err = q.newBlocks(backend, dtype, size, pull); err != nil {
@@ -202,7 +218,7 @@ func (b *blocks) place() error {
 	case near:
 		most = blockNear
 	case !q.products(b.dtype).squares && d > maxColumns:
-		most = max(1, 16*blockCentres/d)
+		most = max(1, 8*blockCentres/d)
 	}
 	length := evenly(q.Len(), most)
 	if near {

@@ -392,3 +392,21 @@ func TestMisshapenPoints(t *testing.T) {
 		}
 	}
 }
+
+// Points that only fill the last block are few, whatever their number, and so are the graphs.
+func TestSizeOf(t *testing.T) {
+	sizes := map[int]bool{}
+	for n := 1; n < 40000; n++ {
+		size := kde.SizeOf(n)
+		filled := (n + size - 1) / size * size
+		if size < 1 || size > n || size > 1024 || filled-n > n/3 {
+			t.Fatalf("%d points in blocks of %d", n, size)
+		}
+		if n > 1024 {
+			sizes[size] = true
+		}
+	}
+	if len(sizes) > 5 {
+		t.Errorf("%d sizes", len(sizes))
+	}
+}

@@ -165,7 +165,7 @@ func newTensor(dtype dtypes.DType, values []float64, dims ...int) (*tensors.Tens
 	}
 	narrow := make([]float32, len(values))
 	for i, v := range values {
-		if narrow[i] = float32(v); math.IsInf(float64(narrow[i]), 0) && !math.IsInf(v, 0) {
+		if narrow[i] = float32(v); narrow[i]-narrow[i] != 0 && !math.IsInf(v, 0) && !math.IsNaN(v) {
 			return nil, fmt.Errorf("value %v does not fit in float32: use float64", v)
 		}
 	}

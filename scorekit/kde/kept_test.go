@@ -21,7 +21,7 @@ func TestCallsOfOneEstimate(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
 		q := must(t)(kde.New(spread(300, 1, 3), kde.Gaussian, kde.Fixed(0.4)))
 		scores := func(q kde.Estimate) []float64 {
-			s, err := q.ScoreAt(context.Background(), b, spread(300, 1, 4))
+			s, err := q.ScoreAt(context.Background(), b, spread(1300, 1, 4))
 			if err != nil {
 				t.Error(err)
 				return nil
@@ -41,7 +41,7 @@ func TestCallsOfOneEstimate(t *testing.T) {
 			t.Error("noise changes nothing")
 		}
 		stopped := slow{context.Background(), 0, new(atomic.Int64), 2}
-		if _, err := q.ScoreAt(stopped, b, spread(300, 1, 4)); !errors.Is(err, context.Canceled) {
+		if _, err := q.ScoreAt(stopped, b, spread(1300, 1, 4)); !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v", err)
 		}
 		var all sync.WaitGroup

@@ -31,26 +31,26 @@ func (s slow) Err() error {
 	return nil
 }
 
-// Of many centres, progress is told within a block of points too, and an end within one says how far it came; 512 points are
-// two blocks of 256, 8,193 centres three of 2,731, for a kernel that looks at all pairs.
+// Of many centres, progress is told within a block of points too, and an end within one says how far it came; 2,048 points
+// are two blocks, 4,097 centres three of 1,366, for a kernel that looks at all pairs.
 func TestProgressAndEndWithinABlock(t *testing.T) {
-	b, x := testbackend.Go(t), spread(512, 1, 3)
-	q := must(t)(kde.New(spread(8193, 1, 3), kde.Logistic, kde.Fixed(0.1)))
+	b, x := testbackend.Go(t), spread(2048, 1, 3)
+	q := must(t)(kde.New(spread(4097, 1, 3), kde.Logistic, kde.Fixed(0.1)))
 	var steps []int
 	var last scorekit.Report
 	report := func(r scorekit.Report) { steps, last = append(steps, r.Step), r }
 	if _, err := q.LogDensityAt(slow{context.Background(), 260 * time.Millisecond, new(atomic.Int64), 0}, b, x, report); err != nil {
 		t.Fatal(err)
 	}
-	if want := []int{0, 0, 85, 170, 256, 341, 426, 512}; !slices.Equal(steps, want) || !last.Done || last.Total != 512 || last.Unit != "points" {
+	if want := []int{0, 0, 341, 682, 1024, 1365, 1706, 2048}; !slices.Equal(steps, want) || !last.Done || last.Total != 2048 || last.Unit != "points" {
 		t.Errorf("reports of %v points, the last %+v, want %v", steps, last, want)
 	}
 	for _, test := range []struct {
 		asked       int64
 		done, worth int
-	}{{1, 0, 0}, {3, 0, 85}, {5, 256, 256}} {
+	}{{1, 0, 0}, {3, 0, 341}, {5, 1024, 1024}} {
 		_, err := q.LogDensityAt(slow{context.Background(), 0, new(atomic.Int64), test.asked}, b, x, report)
-		if want := fmt.Sprintf("kde: LogDensityAt: stopped after %d of 512 points: context canceled", test.done); fmt.Sprint(err) != want || !errors.Is(err, context.Canceled) {
+		if want := fmt.Sprintf("kde: LogDensityAt: stopped after %d of 2048 points: context canceled", test.done); fmt.Sprint(err) != want || !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v, want %s", err, want)
 		}
 		if !last.Done || last.Step != test.worth {

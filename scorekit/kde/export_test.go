@@ -1,0 +1,3 @@
+package kde
+
+var SizeOf = sizeOf
