@@ -146,6 +146,7 @@ func TestOpenBroken(t *testing.T) {
 		// Parquet.
 		{string(parquetFile[:len(parquetFile)-100]), "damaged or cut off Parquet (", nil},
 		{"PAR1", "damaged or cut off Parquet (", nil},
+		{"PAR1rows\x00\x00\x00IPAR1", "damaged or cut off Parquet (a directory of 1224736768 bytes in a file of 16): copy or save it again", nil},
 		{"@empty.parquet", "no rows", option(data.WithoutColumns("kind"))},
 		{"@numbers.parquet", `column 10 ("kind") holds text, not numbers: leave it out with WithoutColumns or take others with WithColumns`, nil},
 		{"@odd.parquet", `column 3 ("list") is nested: it has more than one value a row: leave it out with WithoutColumns`, option(data.WithColumns("list"))},

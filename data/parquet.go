@@ -1,6 +1,7 @@
 package data
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -142,8 +143,24 @@ func (p *parquetFile) file() (file *os.File, opened *parquet.File, err error) {
 	if err != nil {
 		return file, nil, plainError(err)
 	}
+	if err := checkDirectory(file, info.Size()); err != nil {
+		return file, nil, err
+	}
 	opened, err = parquet.OpenFile(file, info.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	return file, opened, err
+}
+
+// checkDirectory returns an error where the file says that its directory is longer than itself: parquet makes room for as much as
+// is said before it reads any. The last eight bytes are the length, little-endian, and a mark.
+func checkDirectory(file io.ReaderAt, size int64) error {
+	var end [8]byte
+	if _, err := file.ReadAt(end[:], max(0, size-int64(len(end)))); err != nil {
+		return plainError(err)
+	}
+	if length := int64(binary.LittleEndian.Uint32(end[:])); length > size-int64(len(end)) {
+		return fmt.Errorf("a directory of %d bytes in a file of %d", length, size)
+	}
+	return nil
 }
 
 func (p *parquetFile) labels() *classList { return p.classes }
