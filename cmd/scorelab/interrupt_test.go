@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/scorekit/lab/internal/disktest"
-	"github.com/scorekit/lab/internal/setup"
+	"github.com/scorekit/lab/internal/setuptest"
 )
 
 // isCommand makes this test program the command itself.
@@ -264,16 +264,9 @@ func TestCtrlCOnSetUp(t *testing.T) {
 
 // Ctrl-C ends the verbs that work with Jupyter.
 func TestCtrlCOnNotebooks(t *testing.T) {
-	if testing.Short() {
-		fmt.Println("left out by -short: Ctrl-C on run, book and lab")
+	s, ok := setuptest.Jupyter(t, "Ctrl-C on run, book and lab")
+	if !ok {
 		return
-	}
-	s, err := setup.Find(".", false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Ensure(t.Context()); err != nil {
-		t.Fatal(err)
 	}
 	runtime := filepath.Join(s.Home, "jupyter", "runtime", "*-*.json")
 	before, _ := filepath.Glob(runtime)

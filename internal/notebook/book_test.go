@@ -9,21 +9,14 @@ import (
 	"testing"
 
 	"github.com/scorekit/lab/internal/notebook"
-	"github.com/scorekit/lab/internal/setup"
+	"github.com/scorekit/lab/internal/setuptest"
 )
 
 // TestBook makes a book of two small notebooks with the real Python environment.
 func TestBook(t *testing.T) {
-	if testing.Short() {
-		fmt.Println("left out by -short: making a book with nbconvert")
+	s, ok := setuptest.Jupyter(t, "making a book with nbconvert")
+	if !ok {
 		return
-	}
-	s, err := setup.Find(".", false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Ensure(t.Context()); err != nil {
-		t.Fatal(err)
 	}
 	folder := t.TempDir()
 	write := func(name, text string) {

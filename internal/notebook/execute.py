@@ -34,14 +34,22 @@ def main():
     import nbformat
 
     book = nbformat.read(job["notebook"], as_version=4)
+    output = pathlib.Path(job["output"])
+
+    def write(ending, text):
+        try:
+            replace(output.with_name(output.name + ending), text)
+        except OSError as error:
+            tell("unwritable", error=f"{error.filename}: {error.strerror}")
+            sys.exit(1)
+
     try:
         execute(book, job, tell)
     finally:
         # What ran is written also when the rest did not.
-        output = pathlib.Path(job["output"])
-        replace(output.with_name(output.name + ".ipynb"), nbformat.writes(book) + "\n")
+        write(".ipynb", nbformat.writes(book) + "\n")
     if job["html"]:
-        replace(output.with_name(output.name + ".html"), page(book, output.parent, job["title"], job["folder"]))
+        write(".html", page(book, output.parent, job["title"], job["folder"]))
     tell("written")
 
 

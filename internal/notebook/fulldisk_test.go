@@ -14,6 +14,7 @@ import (
 
 	"github.com/scorekit/lab/internal/disktest"
 	"github.com/scorekit/lab/internal/setup"
+	"github.com/scorekit/lab/internal/setuptest"
 )
 
 // The Python half writes notebooks and pages, and copies the fonts of the formulas: each whole or not at all.
@@ -138,4 +139,32 @@ func TestResultAfterTheClockWentBack(t *testing.T) {
 	if results, err := readResults(folder); err != nil || results["00-tour"].Cells != 2026 {
 		t.Errorf("results %v, %v", results, err)
 	}
+}
+
+// A notebook that was executed and finds no room for what came out ends in one line that names the file, and leaves nothing
+// half-written.
+func TestRunOnAFullDisk(t *testing.T) {
+	s, ok := setuptest.Jupyter(t, "executing a notebook on a full disk")
+	if !ok {
+		return
+	}
+	folder := t.TempDir()
+	cell := `{"cell_type": "code", "execution_count": null, "id": "a", "metadata": {}, "outputs": [], "source": ["%%\n", "for range 9000 {\n", "\tfmt.Println(\"a line\")\n", "}"]}`
+	book := Notebook{filepath.Join(folder, "00-tour.ipynb"), "00-tour"}
+	if err := os.WriteFile(book.Path, []byte(`{"cells": [`+cell+`], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	disktest.Each(t, 1, func(t *testing.T, d disktest.Disk) {
+		if d.Limited() { // what the cell is compiled to would be too long, too
+			return
+		}
+		free := d.Fill(t, 40<<10)
+		defer free()
+		err := Runner{Setup: s, Folder: d.Dir, HTML: true, Timeout: time.Minute, Out: io.Discard}.execute(t.Context(), book, new(Result))
+		if want := "00-tour: what was executed cannot be written: " + filepath.Join(d.Dir, "00-tour.ipynb") + ": No space left on device"; fmt.Sprint(err) != want {
+			t.Errorf("error %v, want %s", err, want)
+		}
+		free()
+		disktest.Holds(t, d.Dir)
+	})
 }

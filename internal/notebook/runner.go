@@ -92,14 +92,14 @@ type job struct {
 
 // event is what execute.py tells.
 type event struct {
-	Event   string   `json:"event"` // kernel, start, cell or written
+	Event   string   `json:"event"` // kernel, start, cell, written or unwritable
 	Cells   int      `json:"cells"`
 	Cell    int      `json:"cell"`
 	Seconds float64  `json:"seconds"`
 	Source  string   `json:"source"`
 	Outputs []Output `json:"outputs"`
 	Shown   []string `json:"shown"` // what the cell displayed as Markdown
-	Error   string   `json:"error"` // what nbclient itself noticed
+	Error   string   `json:"error"` // what nbclient itself noticed, or why what was executed cannot be written
 }
 
 func (r Runner) execute(ctx context.Context, book Notebook, result *Result) (err error) {
@@ -160,12 +160,16 @@ func (r Runner) execute(ctx context.Context, book Notebook, result *Result) (err
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
+	case errors.Is(talkErr, errUnwritable):
+		return talkErr
 	case endErr == nil && written, errors.As(talkErr, &failed) && endErr == nil:
 		return talkErr
 	}
 	return errors.Join(talkErr, fmt.Errorf("%s: executing it did not work: %w: %s\n  what to do: scorelab doctor",
 		book.Name, errors.Join(endErr), lastLines(log.String(), 8)))
 }
+
+var errUnwritable = errors.New("what was executed cannot be written")
 
 // follow reads the events to their end, prints a line for each cell, and answers whether to go on. The error is that of the
 // first cell that failed.
@@ -185,6 +189,8 @@ func (r Runner) follow(book Notebook, events io.Reader, answer io.Writer, result
 			result.Cells = e.Cells
 		case "written":
 			written = true
+		case "unwritable":
+			return false, errors.Join(failed, fmt.Errorf("%s: %w: %s", book.Name, errUnwritable, e.Error))
 		case "cell":
 			report := Failure(e.Outputs)
 			if report == "" {

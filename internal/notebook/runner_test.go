@@ -12,21 +12,14 @@ import (
 	"time"
 
 	"github.com/scorekit/lab/internal/notebook"
-	"github.com/scorekit/lab/internal/setup"
+	"github.com/scorekit/lab/internal/setuptest"
 )
 
 // TestRunFindsFailures executes the notebooks of testdata with the real kernel.
 func TestRunFindsFailures(t *testing.T) {
-	if testing.Short() {
-		fmt.Println("left out by -short: executing the test notebooks with the Go kernel")
+	s, ok := setuptest.Jupyter(t, "executing the test notebooks with the Go kernel")
+	if !ok {
 		return
-	}
-	s, err := setup.Find(".", false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Ensure(t.Context()); err != nil {
-		t.Fatal(err)
 	}
 	books, err := notebook.List("testdata")
 	if err != nil {
