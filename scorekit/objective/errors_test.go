@@ -180,7 +180,7 @@ func TestEveryObjectiveRefusesBadData(t *testing.T) {
 				t.Errorf("%s, Fit with %v in the data: error %v", who, value, err)
 			}
 			fixed := scorekit.Score(testvalues.Ignoring(graph.OnesLike))
-			if _, _, err := scorekit.EvaluateLoss(b, fixed, o, data, 2, 1); err == nil || !strings.HasPrefix(err.Error(), "scorekit: EvaluateLoss: the loss is NaN") {
+			if _, _, err := scorekit.EvaluateLoss(context.Background(), b, fixed, o, data, 2, 1); err == nil || !strings.HasPrefix(err.Error(), "scorekit: EvaluateLoss: the loss is NaN") {
 				t.Errorf("%s, EvaluateLoss with %v in the data: error %v", who, value, err)
 			}
 		}
@@ -189,7 +189,7 @@ func TestEveryObjectiveRefusesBadData(t *testing.T) {
 			if _, err := scorekit.Fit(context.Background(), b, model, o, filled{shape, 1}); err == nil || !strings.HasPrefix(err.Error(), "scorekit: Fit: "+want) {
 				t.Errorf("%s, Fit with points of shape %v: error %v", who, shape, err)
 			}
-			if _, _, err := scorekit.EvaluateLoss(b, model, o, filled{shape, 1}, 2, 1); err == nil || !strings.HasPrefix(err.Error(), "scorekit: EvaluateLoss: "+want) {
+			if _, _, err := scorekit.EvaluateLoss(context.Background(), b, model, o, filled{shape, 1}, 2, 1); err == nil || !strings.HasPrefix(err.Error(), "scorekit: EvaluateLoss: "+want) {
 				t.Errorf("%s, EvaluateLoss with points of shape %v: error %v", who, shape, err)
 			}
 		}

@@ -217,12 +217,12 @@ func TestFitExplicitKDE(t *testing.T) {
 		t.Fatal(err)
 	}
 	full := objective.ExplicitKDE{Target: q}
-	loss, _, err := scorekit.EvaluateLoss(testbackend.Go(t), fitted, full, q, 4000, 1)
+	loss, _, err := scorekit.EvaluateLoss(context.Background(), testbackend.Go(t), fitted, full, q, 4000, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	zero := scorekit.Score(testvalues.Ignoring(graph.ZerosLike))
-	whole, _, err := scorekit.EvaluateLoss(testbackend.Go(t), zero, full, q, 4000, 1)
+	whole, _, err := scorekit.EvaluateLoss(context.Background(), testbackend.Go(t), zero, full, q, 4000, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

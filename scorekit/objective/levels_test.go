@@ -162,7 +162,7 @@ func TestAnnealedFallsWithTraining(t *testing.T) {
 			for i, s := range history {
 				testvalues.NearNumber(t, name+": level", level(s.Loss), at(first+i), 1e-5)
 			}
-			loss, _, err := scorekit.EvaluateLoss(b, f, o, atZero{}, 2, 1)
+			loss, _, err := scorekit.EvaluateLoss(context.Background(), b, f, o, atZero{}, 2, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -184,7 +184,7 @@ func TestAnnealedFallsWithTraining(t *testing.T) {
 			want  float64
 		}{{"loaded", loaded, at(12)}, {"exact", scorekit.Score(constant), at(0)}} {
 			for range 2 { // evaluating counts no steps
-				loss, _, err := scorekit.EvaluateLoss(b, test.model, o, atZero{}, 2, 1)
+				loss, _, err := scorekit.EvaluateLoss(context.Background(), b, test.model, o, atZero{}, 2, 1)
 				if err != nil {
 					t.Fatal(err)
 				}

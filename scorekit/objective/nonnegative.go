@@ -81,12 +81,6 @@ func (o NonNegative) Loss(vars *mlctx.Context, rng *random.Source, score scoreki
 
 // estimate is the probes' estimate of Σᵢ wᵢ² ∂sᵢ/∂xᵢ from w².
 func (o NonNegative) estimate(rng *random.Source, s, x, squared *Node) *Node {
-	dims := x.Shape().Dimensions
-	all := o.Kind.Draw(rng, o.Probes, dims...)
-	terms := make([]*Node, o.Probes)
-	for j := range terms {
-		v := graph.Reshape(graph.Slice(all, graph.AxisElem(j)), dims...)
-		terms[j] = rows.Sum(graph.Mul(graph.Mul(autodiff.VJP(s, x, v), v), squared))
-	}
-	return graph.ReduceMean(graph.Stack(terms, 0), 0)
+	v := o.Kind.Draw(rng, o.Probes, x.Shape().Dimensions...)
+	return graph.ReduceMean(autodiff.Bilinear(s, x, v, graph.Mul(graph.InsertAxes(squared, 0), v)), 0)
 }

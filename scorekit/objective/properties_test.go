@@ -221,7 +221,7 @@ func TestAnySettings(t *testing.T) {
 
 		var mean, se float64
 		evaluated := neverPanics(t, what, func() (err error) {
-			mean, se, err = scorekit.EvaluateLoss(b, ball, o, normalData(shape), max(n, 2), 1)
+			mean, se, err = scorekit.EvaluateLoss(t.Context(), b, ball, o, normalData(shape), max(n, 2), 1)
 			return err
 		})
 		if evaluated == nil && (isNotFinite(mean) || isNotFinite(se)) {
