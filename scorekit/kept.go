@@ -1,29 +1,60 @@
 package scorekit
 
 import (
-	"slices"
-	"sync"
-
 	"github.com/gomlx/gomlx/backends"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
 	"github.com/scorekit/lab/internal/fingerprint"
+	"github.com/scorekit/lab/internal/kept"
 )
 
-// compiled is what a run of Sample compiles: its start and its steps, with the weights on the device. Compiling takes as long
-// as thousands of steps of a small network, so that the last few are kept for the next run like theirs. Each is out while a
-// run uses it: no two runs share one.
+// Compiling takes as long as thousands of steps of a small network, or as the scores of a million points. So what Sample and
+// Evaluate compile is kept, with the weights on the device, for the next call like theirs.
+var (
+	keptRuns        = kept.Last[recipe, *compiled]{Most: 4}
+	keptEvaluations = kept.Last[recipe, evaluation]{Most: 4}
+)
+
+// recipe says what graphs are made from.
+type recipe struct {
+	backend backends.Backend
+	fitted  *Fitted // whose weights they hold, nil for none
+	text    string  // all else
+}
+
+func (r recipe) Gone() bool { return r.backend.IsFinalized() }
+
+// recipeOf returns the recipe of graphs for model and other settings, and false for one that is made of more than what can be
+// written down: functions, types of other modules, weights from elsewhere. A model that was trained may be any: what it computes
+// was settled with its weights, and these tell it apart.
+func recipeOf(backend backends.Backend, model Model, settings ...any) (r recipe, ok bool) {
+	const ours = "github.com/scorekit/lab/scorekit/"
+	r.backend = backend
+	var network any = model
+	if f, is := model.(*Fitted); is {
+		r.fitted, network = f, f.model
+	}
+	text, ok := fingerprint.Of(ours, network)
+	if !ok && r.fitted == nil {
+		return r, false
+	}
+	r.text, ok = fingerprint.Of(ours, settings...)
+	r.text += text
+	return r, ok
+}
+
+// compiled is what a run of Sample compiles: its start and its steps.
 type compiled struct {
-	backend   backends.Backend
-	fitted    *Fitted // whose weights they are, nil for none
-	key       string  // what else the graphs are made from; "" for one that is not kept
+	recipe    recipe
+	keep      bool // only what has worked is worth keeping
 	context   *mlctx.Context
 	init      *mlctx.Exec
 	exec      *mlctx.Exec
 	infoNames []string
 }
 
-func (c *compiled) finalize() {
+// Finalize gives back the graphs.
+func (c *compiled) Finalize() {
 	for _, exec := range []*mlctx.Exec{c.init, c.exec} {
 		if exec != nil {
 			exec.Finalize()
@@ -31,70 +62,8 @@ func (c *compiled) finalize() {
 	}
 }
 
-// keptRuns are those kept, those used last at the end.
-var keptRuns struct {
-	sync.Mutex
-	all []*compiled
-}
+// evaluation is what Evaluate compiles: the scores of a block of points.
+type evaluation struct{ *mlctx.Exec }
 
-// mostKept is how many are kept. Each holds a copy of the weights and some megabytes of code.
-const mostKept = 4
-
-// recipe returns the key of a run, and false for one that is made of more than what can be written down: functions, types of
-// other modules, weights from elsewhere. A model that was trained may be any: what it computes was settled with its weights, and
-// these tell it apart.
-func (c *chains) recipe(shape []int) (fitted *Fitted, key string, ok bool) {
-	const ours = "github.com/scorekit/lab/scorekit/"
-	if c.vars != nil {
-		return nil, "", false
-	}
-	var model any = c.model
-	if f, is := model.(*Fitted); is {
-		fitted, model = f, f.model
-	}
-	network, ok := fingerprint.Of(ours, model)
-	if !ok && fitted == nil {
-		return nil, "", false
-	}
-	key, ok = fingerprint.Of(ours, c.sampler, c.n, shape, c.dtype.String(), c.limit, c.burnIn, c.start != nil, c.spread)
-	return fitted, key + network, ok
-}
-
-// takeKept returns the graphs of an earlier run like this, nil if there are none.
-func takeKept(backend backends.Backend, fitted *Fitted, key string) *compiled {
-	keptRuns.Lock()
-	defer keptRuns.Unlock()
-	keptRuns.all = slices.DeleteFunc(keptRuns.all, func(k *compiled) bool { return k.backend.IsFinalized() })
-	i := slices.IndexFunc(keptRuns.all, func(k *compiled) bool {
-		return k.backend == backend && k.fitted == fitted && k.key == key
-	})
-	if i < 0 {
-		return nil
-	}
-	k := keptRuns.all[i]
-	keptRuns.all = slices.Delete(keptRuns.all, i, i+1)
-	return k
-}
-
-// keep puts graphs away for the next run, in place of those not used for longest.
-func (c *compiled) keep() {
-	if c.key == "" {
-		c.finalize()
-		return
-	}
-	keptRuns.Lock()
-	defer keptRuns.Unlock()
-	keptRuns.all = append(keptRuns.all, c)
-	if len(keptRuns.all) > mostKept {
-		keptRuns.all[0].finalize()
-		keptRuns.all = slices.Delete(keptRuns.all, 0, 1)
-	}
-}
-
-// finalize gives back the compiled graphs, for good or for the next run.
-func (c *chains) finalize() {
-	if c.foresee != nil {
-		c.foresee.Finalize()
-	}
-	c.graphs.keep()
-}
+// Finalize gives back the graph.
+func (e evaluation) Finalize() { e.Exec.Finalize() }

@@ -133,7 +133,7 @@ func newChains(ctx context.Context, backend backends.Backend, model Model, sampl
 	c := &chains{sampleSettings: s, backend: backend, model: model, sampler: sampler, n: n, schedule: schedule}
 	if err := c.prepare(); err != nil {
 		if c.graphs != nil {
-			c.graphs.finalize()
+			c.graphs.Finalize()
 		}
 		return nil, err
 	}
@@ -171,12 +171,13 @@ func (c *chains) prepare() error {
 	if err != nil {
 		return err
 	}
-	fitted, key, ok := c.recipe(shape)
+	recipe, ok := recipeOf(c.backend, c.model, c.sampler, c.n, shape, c.dtype.String(), c.limit, c.burnIn, c.start != nil, c.spread)
+	ok = ok && c.vars == nil
 	if ok {
-		c.graphs = takeKept(c.backend, fitted, key)
+		c.graphs, _ = keptRuns.Take(recipe)
 	}
 	if c.graphs == nil {
-		c.graphs = &compiled{backend: c.backend, fitted: fitted}
+		c.graphs = &compiled{recipe: recipe}
 		if err := c.compile(shape); err != nil {
 			return err
 		}
@@ -188,8 +189,20 @@ func (c *chains) prepare() error {
 	if c.state, err = c.graphs.init.Exec(args...); err != nil {
 		return err
 	}
-	c.graphs.key = key // only what has worked is worth keeping
+	c.graphs.keep = ok
 	return nil
+}
+
+// finalize gives back the compiled graphs, for good or for the next run.
+func (c *chains) finalize() {
+	if c.foresee != nil {
+		c.foresee.Finalize()
+	}
+	if c.graphs.keep {
+		keptRuns.Put(c.graphs.recipe, c.graphs)
+	} else {
+		c.graphs.Finalize()
+	}
 }
 
 // compile makes the executors of a run. Graphs are built, and compiled, when these are called, which may be in a later run: they

@@ -95,13 +95,14 @@ func (q Estimate) at(ctx context.Context, backend backends.Backend, points any, 
 	}
 	r = results{dtype: dtype, dims: append([]int{n}, dims...), values: make([]float64, n*each)}
 	size := sizeOf(n)
-	work := q.kept.take(backend, dtype, size, pull)
-	if work == nil {
-		if work, err = q.newBlocks(backend, dtype, size, pull); err != nil {
+	kind := kind{backend, dtype, size, pull}
+	work, ok := q.kept.Take(kind)
+	if !ok {
+		if work, err = q.newBlocks(kind); err != nil {
 			return r, err
 		}
 	}
-	defer q.kept.put(work)
+	defer q.kept.Put(kind, work)
 	tell := scorekit.Reporter("kernel density", "points", n, progress...)
 	done, worth := 0, 0 // points that are done, and with their share those that are under way
 	defer func() { tell(worth, true) }()
@@ -161,11 +162,8 @@ func evenly(n, limit int) int {
 // blocks evaluates an estimate at a block of points at a time, in one graph that adds up a block of centres and another
 // that makes the sums into what is wanted.
 type blocks struct {
+	kind
 	q       Estimate
-	backend backends.Backend
-	dtype   dtypes.DType
-	size    int // points in a block
-	pull    bool
 	centres []block
 	sums    *route
 	near    *route // the fast one for points that are near some centre; nil where there is none
@@ -187,16 +185,16 @@ type route struct {
 	with      func(c block) *tensors.Tensor
 }
 
-func (q Estimate) newBlocks(backend backends.Backend, dtype dtypes.DType, size int, pull bool) (*blocks, error) {
-	if _, err := q.widths(dtype); err != nil {
+func (q Estimate) newBlocks(kind kind) (*blocks, error) {
+	if _, err := q.widths(kind.dtype); err != nil {
 		return nil, err
 	}
-	b := &blocks{q: q, backend: backend, dtype: dtype, size: size, pull: pull}
+	b := &blocks{kind: kind, q: q}
 	if err := b.place(); err != nil {
 		return nil, err
 	}
 	var err error
-	if b.sums, err = b.newSums(); err == nil && q.canBeNear(dtype) {
+	if b.sums, err = b.newSums(); err == nil && q.canBeNear(b.dtype) {
 		b.near, err = b.newNear()
 	}
 	return b, err
@@ -324,7 +322,8 @@ func (q Estimate) finish(x *Node, s sums, pull bool) *Node {
 	return q.turnBack(f.score(s), x.Shape().Dimensions)
 }
 
-func (b *blocks) finalize() {
+// Finalize gives back the graphs.
+func (b *blocks) Finalize() {
 	for _, r := range []*route{b.sums, b.near} {
 		if r != nil {
 			r.add.Finalize()

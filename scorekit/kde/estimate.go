@@ -107,7 +107,7 @@ func newEstimate(points any, weights []float64, kernel Kernel, bandwidth Bandwid
 		}
 		q.norm = max(q.norm, norm)
 	}
-	q.id, q.kept = q.digest(), &kept{}
+	q.id, q.kept = q.digest(), newKept()
 	return q, nil
 }
 
@@ -235,7 +235,7 @@ func (q Estimate) Noised(sigma float64) (Estimate, error) {
 	for k, h := range q.smoothing.h {
 		q.smoothing.h[k] = math.Hypot(h, sigma)
 	}
-	q.id, q.kept = q.digest(), &kept{} // norm stays: it is a bound
+	q.id, q.kept = q.digest(), newKept() // norm stays: it is a bound
 	return q, nil
 }
 
