@@ -73,7 +73,7 @@ func ring(ctx context.Context, b backends.Backend, steps int) (*plots.Figure, er
 	if err != nil {
 		return nil, err
 	}
-	fields, err := compare(b, exact, fitted)
+	fields, err := compare(ctx, b, exact, fitted)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func ring(ctx context.Context, b backends.Backend, steps int) (*plots.Figure, er
 }
 
 // compare draws the exact and the learned score of the blurred ring over its density.
-func compare(b backends.Backend, exact density.Mixture, learned scorekit.Model) (*plots.Figure, error) {
+func compare(ctx context.Context, b backends.Backend, exact density.Mixture, learned scorekit.Model) (*plots.Figure, error) {
 	points, lattice, err := plots.Grid(window.XMin, window.XMax, window.YMin, window.YMax, 21, 21)
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func compare(b backends.Backend, exact density.Mixture, learned scorekit.Model) 
 		title string
 		model scorekit.Model
 	}{{"exact score", exact}, {"learned from samples", learned}} {
-		score, err := scorekit.Evaluate(b, m.model, points, sigma)
+		score, err := scorekit.Evaluate(ctx, b, m.model, points, sigma)
 		if err != nil {
 			return nil, err
 		}

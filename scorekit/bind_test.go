@@ -55,7 +55,7 @@ func TestBind(t *testing.T) {
 				t.Fatal(err)
 			}
 			exec.Finalize()
-			scores, err := scorekit.Evaluate(b, model, at)
+			scores, err := scorekit.Evaluate(background, b, model, at)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -94,7 +94,7 @@ func (e effort) fitOptions() []scorekit.FitOption {
 	return options
 }
 
-// trainings are the verbs that work step by step, on a backend.
+// trainings are the verbs that work step by step, or a block of examples at a time, on a backend.
 func trainings(t *testing.T, be backends.Backend) []work {
 	p := gaussian(t, 1, 0, 1)
 	denoise := objective.Denoising{Sigma: 0.5}
@@ -133,6 +133,26 @@ func trainings(t *testing.T, be backends.Backend) []work {
 				}
 			}
 			return nil
+		}},
+		{"Evaluate", func(ctx context.Context, e effort) error {
+			points := cloud(e, 300_000)
+			for { // a simple score of many points is done in a moment on a fast machine
+				if _, err := scorekit.Evaluate(ctx, be, e.normal(), points); err != nil || e != much {
+					return err
+				}
+			}
+		}},
+		{"EvaluateLoss", func(ctx context.Context, e effort) error {
+			_, _, err := scorekit.EvaluateLoss(ctx, be, e.normal(), denoise, p, e.of(10, 1_000_000_000), 1)
+			return err
+		}},
+		{"EvaluateLoss of a stream", func(ctx context.Context, e effort) error {
+			n := 1_000_000_000 // when it fails there is more to read
+			if e == little {
+				n = 10
+			}
+			_, _, err := scorekit.EvaluateLoss(ctx, be, e.normal(), denoise, streamed(t, numbers{values: []float64{1, 2, 3}}), n, 1)
+			return err
 		}},
 	}
 }
@@ -292,7 +312,7 @@ func TestVerbsStopAndLeaveNothing(t *testing.T) {
 	}
 }
 
-// So do those that work step by step on every backend.
+// So do those that work step by step, or block by block, on every backend.
 func TestTrainingsStopOnEveryBackend(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, be backends.Backend) {
 		for _, w := range trainings(t, be) {

@@ -38,7 +38,7 @@ func fitSmall(t *testing.T, ctx context.Context, be backends.Backend, steps int,
 
 func scoresAt(t *testing.T, be backends.Backend, f *scorekit.Fitted) [][]float64 {
 	t.Helper()
-	s, err := scorekit.Evaluate(be, f, [][]float64{{0, 0}, {1, -2}, {0.5, 3}})
+	s, err := scorekit.Evaluate(background, be, f, [][]float64{{0, 0}, {1, -2}, {0.5, 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -461,7 +461,7 @@ func TestLoadedModelRefusesPointsOfAnotherDimension(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = scorekit.Evaluate(be, f, [][]float64{{1, 2, 3}})
+	_, err = scorekit.Evaluate(background, be, f, [][]float64{{1, 2, 3}})
 	wantError(t, err, "points of shape [3] for a model of points of shape [2]")
 }
 
@@ -493,8 +493,8 @@ func trainUntilKilled(dir string) {
 	os.Exit(1)
 }
 
-// Each of many runs goes on from the one before and is killed at a random moment while it writes checkpoints of
-// about 2 MB after every step, so that most kills hit a write. A good checkpoint must always be left, and never one older
+// Each of many runs goes on from the one before and is killed at a random moment of two steps, however long these take here,
+// while it writes checkpoints of about 2 MB after each, so that many kills hit a write. A good checkpoint must always be left, and never one older
 // than the last step that the killed run reported: a step is reported after its file has got its name.
 func TestKilledWhileWritingCheckpoints(t *testing.T) {
 	dir := t.TempDir()
@@ -521,11 +521,16 @@ func TestKilledWhileWritingCheckpoints(t *testing.T) {
 			}
 			return ok
 		}
-		if !read() {
-			t.Fatalf("run %d ended by itself: %s", i, problems.String())
+		var begin time.Time
+		for range 2 {
+			begin = time.Now()
+			if !read() {
+				t.Fatalf("run %d ended by itself: %s", i, problems.String())
+			}
 		}
+		step := time.Since(begin)
 		go func() {
-			time.Sleep(time.Duration(rng.IntN(60_000)) * time.Microsecond)
+			time.Sleep(time.Duration(rng.Int64N(2*int64(step) + 1)))
 			cmd.Process.Kill()
 		}()
 		for read() {

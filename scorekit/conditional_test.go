@@ -105,7 +105,7 @@ func TestConditionalTraining(t *testing.T) {
 			line := func(c int, x float64) float64 { return a[c]*x + bias[c] }
 			check := func(what string, m scorekit.Model, of func(i int, x float64) float64) {
 				t.Helper()
-				s, err := scorekit.Evaluate(b, m, x)
+				s, err := scorekit.Evaluate(background, b, m, x)
 				if err != nil {
 					t.Fatal(what, err)
 				}
@@ -125,12 +125,12 @@ func TestConditionalTraining(t *testing.T) {
 			// The loss of a model with classes is that of the examples' own: it is the score of each class that has the
 			// least, ½ of the mean of 1/σ² − 1/v.
 			mean := 0.75*(1/0.25-1/0.5) + 0.25*(1/0.25-1/1.25)
-			loss, se, err := scorekit.EvaluateLoss(b, f, objective.Denoising{Sigma: sigma}, data, 20000, 1)
+			loss, se, err := scorekit.EvaluateLoss(background, b, f, objective.Denoising{Sigma: sigma}, data, 20000, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
 			within(t, "loss given the classes", loss, mean/2, 4*se)
-			loss, se, err = scorekit.EvaluateLoss(b, f, objective.Denoising{Sigma: sigma}, examples(t, points), 20000, 1)
+			loss, se, err = scorekit.EvaluateLoss(background, b, f, objective.Denoising{Sigma: sigma}, examples(t, points), 20000, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -247,7 +247,7 @@ func TestConditionalErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	evaluate := func(m scorekit.Model) error {
-		_, err := scorekit.Evaluate(be, m, points)
+		_, err := scorekit.Evaluate(background, be, m, points)
 		return err
 	}
 	wantError(t, evaluate(scorekit.Given{Model: f, Classes: []int{0}}), "no classes", "Conditional")

@@ -23,8 +23,8 @@
 //
 //	fitted, err := scorekit.Fit(ctx, backend, model, objective, data, options…)    // data → weights
 //	draws, err := scorekit.Sample(ctx, backend, fitted, sampler, n, options…)      // score → draws
-//	scores, err := scorekit.Evaluate(backend, fitted, points)                      // score at points
-//	loss, se, err := scorekit.EvaluateLoss(backend, fitted, objective, data, n, seed)
+//	scores, err := scorekit.Evaluate(ctx, backend, fitted, points)                 // score at points
+//	loss, se, err := scorekit.EvaluateLoss(ctx, backend, fitted, objective, data, n, seed)
 //	points, err := scorekit.Draw(backend, data, n, seed)                           // data → points on the host
 //	err := fitted.Save(path)
 //	fitted, err := scorekit.Load(path)
@@ -53,7 +53,7 @@
 //	finisher.go                 chains that are at their end before the last step
 //	blocks.go                   how many steps make a block
 //	evaluate.go evaluateloss.go scores and losses of a model as it is
-//	inblocks.go                 many points worked through a block at a time
+//	inblocks.go losses.go       many points, and many losses, worked through a block at a time
 //	bind.go                     a model and points made ready for a graph of one's own
 //	examples.go labelled.go     data held in memory; with classes
 //	source.go stream.go         data from outside the graph: what gives them, and what Fit takes them as

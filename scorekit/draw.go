@@ -29,7 +29,7 @@ func Draw(backend backends.Backend, data Data, n int, seed int64) (*tensors.Tens
 		if err := validate(data); err != nil {
 			return err
 		}
-		drawn, err := drawBatch(backend, data, n, seed, dtypes.Float32, 0)
+		drawn, err := drawBatch(backend, data, n, seed, dtypes.Float32)
 		if err != nil {
 			return err
 		}
@@ -42,38 +42,48 @@ func Draw(backend backends.Backend, data Data, n int, seed int64) (*tensors.Tens
 // drawn is a batch on the device with the random state that comes after it.
 type drawn struct{ x, classes, state *tensors.Tensor }
 
-// drawBatch draws a batch, with classes if there may be any: at most so many, or 0 for none.
-func drawBatch(backend backends.Backend, data Data, n int, seed int64, dtype dtypes.DType, classes int) (*drawn, error) {
+// drawBatch draws a batch without classes.
+func drawBatch(backend backends.Backend, data Data, n int, seed int64, dtype dtypes.DType) (*drawn, error) {
 	state, err := random.Seed(seed)
 	if err != nil {
 		return nil, err
 	}
-	args := []any{state}
+	var parts []*tensors.Tensor
 	if s, ok := streamOf(data); ok {
-		parts, err := s.first(n, seed, dtype, classes)
-		if err != nil {
+		if parts, err = s.first(n, seed, dtype); err != nil {
 			return nil, err
 		}
-		for _, part := range parts {
-			args = append(args, part)
-		}
 	}
-	exec, err := mlctx.NewExec(backend, mlctx.New().Checked(false), func(vars *mlctx.Context, in []*Node) []*Node {
+	exec, err := drawing(backend, data, n, dtype, false)
+	if err != nil {
+		return nil, err
+	}
+	defer exec.Finalize()
+	return draw(exec, state, parts)
+}
+
+// drawing returns what draws batches of n examples, with classes if they are asked for.
+func drawing(backend backends.Backend, data Data, n int, dtype dtypes.DType, labelled bool) (*mlctx.Exec, error) {
+	return mlctx.NewExec(backend, mlctx.New().Checked(false), func(vars *mlctx.Context, in []*Node) []*Node {
 		rng := random.New(in[0], dtype, 1)
 		if len(in) > 1 {
 			(&feed{parts: in[1:], batch: n}).put(vars)
 		}
-		x, labels := takeBatch(data, vars, rng, n, classes > 0)
+		x, labels := takeBatch(data, vars, rng, n, labelled)
 		out := []*Node{graph.Identity(x), rng.State()} // pure Go cannot return an input as it is
 		if labels != nil {
 			out = append(out, graph.Identity(labels))
 		}
 		return out
 	})
-	if err != nil {
-		return nil, err
+}
+
+// draw draws a batch from a random state and, of a stream, the block that parts are.
+func draw(exec *mlctx.Exec, state *tensors.Tensor, parts []*tensors.Tensor) (*drawn, error) {
+	args := []any{state}
+	for _, part := range parts {
+		args = append(args, part)
 	}
-	defer exec.Finalize()
 	out, err := exec.Exec(args...)
 	if err != nil {
 		return nil, err
@@ -86,8 +96,8 @@ func drawBatch(backend backends.Backend, data Data, n int, seed int64, dtype dty
 }
 
 // first returns the first n examples of a stream as one block.
-func (s stream) first(n int, seed int64, dtype dtypes.DType, classes int) (parts []*tensors.Tensor, err error) {
-	o := order{source: s.source, shape: s.shape, dtype: dtype, seed: seed, batch: n, classes: classes, end: func(int) int { return 1 }, last: 1}
+func (s stream) first(n int, seed int64, dtype dtypes.DType) (parts []*tensors.Tensor, err error) {
+	o := order{source: s.source, shape: s.shape, dtype: dtype, seed: seed, batch: n, end: func(int) int { return 1 }, last: 1}
 	err = o.read(context.Background(), func(b []*tensors.Tensor) bool { parts = b; return false })
 	return parts, err
 }

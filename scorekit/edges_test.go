@@ -41,12 +41,12 @@ func TestMissingArguments(t *testing.T) {
 		_, err := scorekit.Sample(ctx, b, m, s, 1, options...)
 		return err
 	}
-	evaluate := func(b backends.Backend, m scorekit.Model) error {
-		_, err := scorekit.Evaluate(b, m, [][]float64{{1}})
+	evaluate := func(ctx context.Context, b backends.Backend, m scorekit.Model) error {
+		_, err := scorekit.Evaluate(ctx, b, m, [][]float64{{1}})
 		return err
 	}
-	lose := func(b backends.Backend, m scorekit.Model, o scorekit.Objective, d scorekit.Data) error {
-		_, _, err := scorekit.EvaluateLoss(b, m, o, d, 10, 0)
+	lose := func(ctx context.Context, b backends.Backend, m scorekit.Model, o scorekit.Objective, d scorekit.Data) error {
+		_, _, err := scorekit.EvaluateLoss(ctx, b, m, o, d, 10, 0)
 		return err
 	}
 	draw := func(b backends.Backend, d scorekit.Data) error {
@@ -74,13 +74,15 @@ func TestMissingArguments(t *testing.T) {
 		{sample(background, be, &scorekit.Fitted{}, counter{3}), "scorekit: Sample: model nil: must be given"},
 		{sample(background, be, g, nil), "scorekit: Sample: sampler nil: must be given"},
 		{sample(background, be, g, counter{3}, nil), "scorekit: Sample: option 0 nil: must be made by"},
-		{evaluate(nil, g), "scorekit: Evaluate: backend nil: must be given"},
-		{evaluate(be, (*scorekit.Fitted)(nil)), "scorekit: Evaluate: model nil: must be given"},
-		{evaluate(be, &scorekit.Fitted{}), "scorekit: Evaluate: model nil: must be given"},
-		{lose(nil, g, good, g), "scorekit: EvaluateLoss: backend nil: must be given"},
-		{lose(be, nil, good, g), "scorekit: EvaluateLoss: model nil: must be given"},
-		{lose(be, g, nil, g), "scorekit: EvaluateLoss: objective nil: must be given"},
-		{lose(be, g, good, nil), "scorekit: EvaluateLoss: data nil: must be given"},
+		{evaluate(noContext, be, g), "scorekit: Evaluate: ctx nil: must be given"},
+		{evaluate(background, nil, g), "scorekit: Evaluate: backend nil: must be given"},
+		{evaluate(background, be, (*scorekit.Fitted)(nil)), "scorekit: Evaluate: model nil: must be given"},
+		{evaluate(background, be, &scorekit.Fitted{}), "scorekit: Evaluate: model nil: must be given"},
+		{lose(noContext, be, g, good, g), "scorekit: EvaluateLoss: ctx nil: must be given"},
+		{lose(background, nil, g, good, g), "scorekit: EvaluateLoss: backend nil: must be given"},
+		{lose(background, be, nil, good, g), "scorekit: EvaluateLoss: model nil: must be given"},
+		{lose(background, be, g, nil, g), "scorekit: EvaluateLoss: objective nil: must be given"},
+		{lose(background, be, g, good, nil), "scorekit: EvaluateLoss: data nil: must be given"},
 		{draw(nil, g), "scorekit: Draw: backend nil: must be given"},
 		{draw(be, nil), "scorekit: Draw: data nil: must be given"},
 		{(&scorekit.Fitted{}).Save(filepath.Join(t.TempDir(), "x")), "scorekit: Save: model nil: must come from Fit or Load"},
@@ -163,7 +165,7 @@ func TestPanicsOfUsersCode(t *testing.T) {
 		if err != nil { // the counter does not ask for the score
 			t.Error(err)
 		}
-		_, err = scorekit.Evaluate(be, model, [][]float64{{1}})
+		_, err = scorekit.Evaluate(background, be, model, [][]float64{{1}})
 		wantError(t, err, "scorekit: Evaluate: ", fmt.Sprint(thrown))
 	}
 }

@@ -168,7 +168,7 @@ func TestEvaluateRefusesBadInput(t *testing.T) {
 		"no weights": {net.MLP{}, [][]float64{{1, 2}}, nil, "has weights that were not given"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := scorekit.Evaluate(be, c.model, c.points, c.sigma...)
+			_, err := scorekit.Evaluate(background, be, c.model, c.points, c.sigma...)
 			wantError(t, err, "scorekit: Evaluate: ", c.want)
 		})
 	}

@@ -1,6 +1,7 @@
 package scorekit
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/gomlx/gomlx/backends"
@@ -14,14 +15,15 @@ import (
 //
 // The points are worked through in blocks of equal size, at most 4,096 points or 65,536 numbers of theirs but no fewer than 64
 // points, so that the memory does not grow with their number beyond that of the points and scores themselves. The rows of a
-// score do not depend on one another, and only their rounding on where a block ends.
+// score do not depend on one another, and only their rounding on where a block ends. ctx stops it between two blocks. What was
+// compiled for the last four models, and sizes of blocks, is kept for the next call.
 //
 // It returns an error for points that are not finite or of another shape than the model's, for a noise level that is
-// not positive, and for a model whose weights are missing.
-func Evaluate(backend backends.Backend, model Model, points any, sigma ...float64) (*tensors.Tensor, error) {
+// not positive, for a model whose weights are missing, and one that wraps ctx's cause when it was stopped.
+func Evaluate(ctx context.Context, backend backends.Backend, model Model, points any, sigma ...float64) (*tensors.Tensor, error) {
 	var out *tensors.Tensor
 	err := guard("scorekit: Evaluate", func() error {
-		if err := given(argument{"backend", backend}); err != nil {
+		if err := given(argument{"ctx", ctx}, argument{"backend", backend}); err != nil {
 			return err
 		}
 		bound, err := Bind(model, points)
@@ -43,24 +45,42 @@ func Evaluate(backend backends.Backend, model Model, points any, sigma ...float6
 		if classes != nil {
 			parts = append(parts, classes)
 		}
-		exec, err := mlctx.NewExec(backend, bound.Vars, func(vars *mlctx.Context, in []*Node) *Node {
-			var s *Node
-			if levels != nil {
-				s = in[1]
-			}
-			if classes != nil {
-				return complete(toldEach{model.(Given), in[len(in)-1]})(vars, in[0], s)
-			}
-			return bound.Score(vars, in[0], s)
-		})
-		if err != nil {
-			return err
+		recipe, keep := recipeOf(backend, model, evaluateBlock(parts[0]), bound.Points.DType().String(), levels != nil, classes != nil)
+		graph, ok := evaluation{}, false
+		if keep {
+			graph, ok = keptEvaluations.Take(recipe)
 		}
-		defer exec.Finalize()
-		out, err = inBlocks(backend, exec, parts)
+		if !ok {
+			if graph, err = newEvaluation(backend, bound, model, levels != nil, classes != nil); err != nil {
+				return err
+			}
+		}
+		defer func() { // also when the model panics
+			if keep && out != nil {
+				keptEvaluations.Put(recipe, graph)
+			} else {
+				graph.Finalize()
+			}
+		}()
+		out, err = inBlocks(ctx, backend, graph.Exec, parts)
 		return err
 	})
 	return out, err
+}
+
+// newEvaluation makes the graph of a block: of its points, and their noise levels and classes, if they have any.
+func newEvaluation(backend backends.Backend, bound *Bound, model Model, levelled, classed bool) (e evaluation, err error) {
+	e.Exec, err = mlctx.NewExec(backend, bound.Vars, func(vars *mlctx.Context, in []*Node) *Node {
+		var s *Node
+		if levelled {
+			s = in[1]
+		}
+		if classed {
+			return complete(toldEach{model.(Given), in[len(in)-1]})(vars, in[0], s)
+		}
+		return bound.Score(vars, in[0], s)
+	})
+	return e, err
 }
 
 // noiseLevels returns nil for none, else one level for each of n points.

@@ -46,7 +46,7 @@ func TestEvaluateInBlocks(t *testing.T) {
 	x := tensors.FromFlatDataAndDimensions(points, n, 1)
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
 		var asked []int
-		s, err := scorekit.Evaluate(b, scorekit.Given{Model: bells{&asked}, Classes: classes, Guidance: 1}, x, levels...)
+		s, err := scorekit.Evaluate(background, b, scorekit.Given{Model: bells{&asked}, Classes: classes, Guidance: 1}, x, levels...)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,15 +1,12 @@
 package scorekit
 
 import (
+	"context"
 	"fmt"
 	"math"
 
 	"github.com/gomlx/gomlx/backends"
-	"github.com/gomlx/gomlx/pkg/core/dtypes"
-	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 	"gonum.org/v1/gonum/stat"
-
-	"github.com/scorekit/lab/scorekit/random"
 )
 
 // EvaluateLoss returns the mean of objective over n fresh examples of data, and the standard error of that mean, for a
@@ -17,11 +14,17 @@ import (
 // noise. A model that has classes is told those of its examples, as in training but always, if the data have them; on data
 // without any the loss is that of its plain score.
 //
-// It returns an error for impossible settings, for fewer than two examples, for a model whose weights are missing, and
-// for a loss that is not finite.
-func EvaluateLoss(backend backends.Backend, model Model, objective Objective, data Data, n int, seed int64) (mean, standardError float64, err error) {
+// The examples are drawn and judged in blocks of equal size, at most 131,072 examples or 262,144 numbers of theirs (on pure Go
+// an eighth of both) but no fewer than 64 examples, so that the memory does not grow with n beyond one number for each. A
+// block goes on with the random numbers and the stream where the one before it ended; what an objective counts or keeps
+// from step to step in training is for each block what it is for the first. ctx stops it between two blocks, and while a stream
+// is waited for.
+//
+// It returns an error for impossible settings, for fewer than two examples, for a model whose weights are missing, for
+// a loss that is not finite, and one that wraps ctx's cause when it was stopped.
+func EvaluateLoss(ctx context.Context, backend backends.Backend, model Model, objective Objective, data Data, n int, seed int64) (mean, standardError float64, err error) {
 	err = guard("scorekit: EvaluateLoss", func() error {
-		if err := given(argument{"backend", backend}, argument{"model", model}, argument{"objective", objective}, argument{"data", data}); err != nil {
+		if err := given(argument{"ctx", ctx}, argument{"backend", backend}, argument{"model", model}, argument{"objective", objective}, argument{"data", data}); err != nil {
 			return err
 		}
 		if n < 2 {
@@ -33,44 +36,12 @@ func EvaluateLoss(backend backends.Backend, model Model, objective Objective, da
 		if err := fits(model, "data of shape", data.Shape()); err != nil {
 			return err
 		}
-		dtype := dtypeOf(model, dtypes.Float32)
-		vars, err := modelVars(model, nil)
+		l, err := newLosses(backend, model, objective, data, n)
 		if err != nil {
 			return err
 		}
-		classes := 0
-		if hasClasses(data) { // without any the plain score is asked for
-			if classes, err = labelsFor(model, data); err != nil {
-				return err
-			}
-		}
-		drawn, err := drawBatch(backend, data, n, seed, dtype, classes)
-		if err != nil {
-			return err
-		}
-		args := []any{drawn.state, drawn.x}
-		if classes > 0 {
-			args = append(args, drawn.classes)
-		}
-		exec, err := mlctx.NewExec(backend, vars, func(vars *mlctx.Context, in []*Node) *Node {
-			score := complete(model)
-			if len(in) > 2 {
-				score = complete(scoreGiven{model, in[2]})
-			}
-			var loss *Node
-			naming(objective, func() { loss = objective.Loss(vars, random.New(in[0], dtype, 1), score, in[1]) })
-			checkLoss(objective, loss, n)
-			return loss
-		})
-		if err != nil {
-			return err
-		}
-		defer exec.Finalize()
-		out, err := exec.Exec1(args...)
-		if err != nil {
-			return err
-		}
-		losses, err := floats(out) // the square of a finite float32 need not be one
+		defer l.finalize()
+		losses, err := l.all(ctx, seed)
 		if err != nil {
 			return err
 		}

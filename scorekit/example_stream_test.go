@@ -52,7 +52,7 @@ func ExampleStream() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	scores, err := scorekit.Evaluate(b, fitted, [][]float64{{1}, {5}})
+	scores, err := scorekit.Evaluate(context.Background(), b, fitted, [][]float64{{1}, {5}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	scores, err := scorekit.Evaluate(b, fitted, [][]float64{{1}, {2}, {3}})
+	scores, err := scorekit.Evaluate(ctx, b, fitted, [][]float64{{1}, {2}, {3}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func ExampleScore() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	scores, err := scorekit.Evaluate(b, loaded, [][]float64{{-1}, {0}, {1}})
+	scores, err := scorekit.Evaluate(context.Background(), b, loaded, [][]float64{{-1}, {0}, {1}})
 	if err != nil {
 		log.Fatal(err)
 	}

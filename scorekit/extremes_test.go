@@ -34,7 +34,7 @@ func TestLossesAtAnyScale(t *testing.T) {
 				}
 				check := func(name string, o scorekit.Objective, want, rounding float64) {
 					t.Helper()
-					mean, se, err := scorekit.EvaluateLoss(be, g, o, g, n, 7)
+					mean, se, err := scorekit.EvaluateLoss(background, be, g, o, g, n, 7)
 					if err != nil {
 						t.Errorf("%s, data of size %g, d = %d: %v", name, a, d, err)
 						return
@@ -135,7 +135,7 @@ func TestFarPoints(t *testing.T) {
 	far := [][]float64{{1e6, 1e6}, {-1e6, 1e6}, {1e6, 0}, {0, -1e6}, {1e18, 1e18}}
 	testbackend.Each(t, func(t *testing.T, be backends.Backend) {
 		for name, m := range models {
-			tensor, err := scorekit.Evaluate(be, m, far)
+			tensor, err := scorekit.Evaluate(background, be, m, far)
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 				continue

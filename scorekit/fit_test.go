@@ -267,7 +267,7 @@ func TestFrozenWeights(t *testing.T) {
 	alone := scorekit.Score(func(vars *mlctx.Context, x, _ *Node) *Node {
 		return graph.Mul(x, vars.VariableWithShape("features", shapes.Make(x.DType(), 1, 1)).SetTrainable(false).ValueGraph(x.Graph()))
 	})
-	_, err := scorekit.Evaluate(be, alone, [][]float64{{1}})
+	_, err := scorekit.Evaluate(background, be, alone, [][]float64{{1}})
 	wantError(t, err, "scorekit: Evaluate: ", "has weights that were not given, /features first")
 	for _, ema := range []float64{0, 0.9} {
 		dir := t.TempDir()
@@ -348,7 +348,7 @@ func TestAdamStandsStillAfterANonFiniteStep(t *testing.T) {
 // values are the scores of a model at three points of one dimension.
 func values(t *testing.T, be backends.Backend, m scorekit.Model) [][]float64 {
 	t.Helper()
-	s, err := scorekit.Evaluate(be, m, [][]float64{{0}, {1}, {-2}})
+	s, err := scorekit.Evaluate(background, be, m, [][]float64{{0}, {1}, {-2}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -420,7 +420,7 @@ func TestEnergyAsModel(t *testing.T) {
 		energy := scorekit.Energy(func(_ *mlctx.Context, x, _ *Node) *Node {
 			return graph.ReduceSum(graph.MulScalar(graph.Square(graph.SubScalar(x, 1)), 1.5), 1)
 		})
-		s, err := scorekit.Evaluate(be, energy, [][]float64{{1, 2}, {0, -1}})
+		s, err := scorekit.Evaluate(background, be, energy, [][]float64{{1, 2}, {0, -1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -460,7 +460,7 @@ func TestEvaluateLoss(t *testing.T) {
 			model scorekit.Model
 			want  float64
 		}{{"exact", g, floor}, {"zero", zero, floor + 0.5*3/1.25}} {
-			mean, se, err := scorekit.EvaluateLoss(be, c.model, o, g, 20_000, 5)
+			mean, se, err := scorekit.EvaluateLoss(background, be, c.model, o, g, 20_000, 5)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -469,9 +469,9 @@ func TestEvaluateLoss(t *testing.T) {
 			}
 			within(t, c.name, mean, c.want, 4*se)
 		}
-		_, _, err = scorekit.EvaluateLoss(be, g, objective.Denoising{}, g, 10, 0)
+		_, _, err = scorekit.EvaluateLoss(background, be, g, objective.Denoising{}, g, 10, 0)
 		wantError(t, err, "scorekit: EvaluateLoss: ", "sigma 0")
-		_, _, err = scorekit.EvaluateLoss(be, g, o, g, 1, 0)
+		_, _, err = scorekit.EvaluateLoss(background, be, g, o, g, 1, 0)
 		wantError(t, err, "1 examples: must be at least 2")
 		for want, bad := range map[string]objectiveFunc{
 			"a loss of shape [10 3]: must be [batch], here [10]": func(vars *mlctx.Context, _ *random.Source, s scorekit.Score, x *Node) *Node { return s(vars, x, nil) },
@@ -480,12 +480,12 @@ func TestEvaluateLoss(t *testing.T) {
 			},
 			"returned no loss": func(*mlctx.Context, *random.Source, scorekit.Score, *Node) *Node { return nil },
 		} {
-			_, _, err := scorekit.EvaluateLoss(be, g, bad, g, 10, 0)
+			_, _, err := scorekit.EvaluateLoss(background, be, g, bad, g, 10, 0)
 			wantError(t, err, "scorekit: EvaluateLoss: ", want)
 		}
-		_, _, err = scorekit.EvaluateLoss(be, g, o, gaussian(t, 1, 0), 10, 0)
+		_, _, err = scorekit.EvaluateLoss(background, be, g, o, gaussian(t, 1, 0), 10, 0)
 		wantError(t, err, "data of shape [1] for a model of points of shape [3]")
-		_, _, err = scorekit.EvaluateLoss(be, scorekit.Score(linear), o, g, 10, 0)
+		_, _, err = scorekit.EvaluateLoss(background, be, scorekit.Score(linear), o, g, 10, 0)
 		wantError(t, err, "has weights that were not given")
 	})
 }

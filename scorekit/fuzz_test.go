@@ -61,7 +61,7 @@ func FuzzLoad(f *testing.F) {
 				return
 			}
 		}
-		scores, err := scorekit.Evaluate(be, fitted, tensors.FromFlatDataAndDimensions(make([]float64, size), dims...), 0.5)
+		scores, err := scorekit.Evaluate(background, be, fitted, tensors.FromFlatDataAndDimensions(make([]float64, size), dims...), 0.5)
 		if err != nil {
 			return
 		}

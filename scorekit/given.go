@@ -135,6 +135,9 @@ type toldEach struct {
 }
 
 func (t toldEach) Score(vars *mlctx.Context, x, sigma *Node) *Node {
+	if told, n := t.classes.Shape().Size(), x.Shape().Dimensions[0]; told != n {
+		panic(fmt.Errorf("Given: %d classes for %d points: must be one for all, or one for each", told, n))
+	}
 	return t.score(vars, x, sigma, t.classes)
 }
 

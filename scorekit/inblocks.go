@@ -1,8 +1,11 @@
 package scorekit
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/gomlx/gomlx/backends"
 	"github.com/gomlx/gomlx/pkg/core/graph"
@@ -15,16 +18,40 @@ const (
 	fewestPoints, mostPoints = 64, 4096
 )
 
+// blockSize returns how many of n rows make a block if at most so many do. The blocks are of one size, so that there is one
+// compilation: what fills up the last is of no use.
+func blockSize(n, limit int) int {
+	blocks := (n + limit - 1) / limit
+	return (n + blocks - 1) / blocks
+}
+
+// evaluateBlock returns the shape of a block of points.
+func evaluateBlock(points *tensors.Tensor) []int {
+	dims := slices.Clone(points.Shape().Dimensions)
+	n := dims[0]
+	dims[0] = blockSize(n, min(max(blockNumbers/(points.Size()/n), fewestPoints), mostPoints))
+	return dims
+}
+
+// stopped returns an error once ctx has ended.
+func stopped(ctx context.Context, done, total int, what string) error {
+	if ctx.Err() == nil {
+		return nil
+	}
+	return fmt.Errorf("stopped after %d of %d %s: %w", done, total, what, context.Cause(ctx))
+}
+
 // inBlocks runs exec on blocks of the rows of parts and returns the results, one of the shape of each block of the first
-// part, together. The blocks are of one size, so that there is one compilation: the last row fills up the last.
-func inBlocks(backend backends.Backend, exec *mlctx.Exec, parts []*tensors.Tensor) (*tensors.Tensor, error) {
+// part, together. The last row fills up the last block.
+func inBlocks(ctx context.Context, backend backends.Backend, exec *mlctx.Exec, parts []*tensors.Tensor) (*tensors.Tensor, error) {
 	shape := parts[0].Shape()
 	n := shape.Dimensions[0]
-	limit := min(max(blockNumbers/(shape.Size()/n), fewestPoints), mostPoints)
-	blocks := (n + limit - 1) / limit
-	size := (n + blocks - 1) / blocks
+	size := evaluateBlock(parts[0])[0]
 	out := tensors.FromShape(shape.Clone())
 	for first := 0; first < n; first += size {
+		if err := stopped(ctx, first, n, "points"); err != nil {
+			return nil, err
+		}
 		args := make([]any, len(parts))
 		for i, part := range parts {
 			block, err := takeRows(part, first, size)

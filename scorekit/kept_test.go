@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/gomlx/gomlx/backends"
+	"github.com/gomlx/gomlx/pkg/core/dtypes"
+	"github.com/gomlx/gomlx/pkg/core/graph"
 	"github.com/gomlx/gomlx/pkg/core/tensors"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
@@ -104,7 +106,79 @@ func TestRunsOfATrainedFunction(t *testing.T) {
 		if slices.Equal(draw(other), first) {
 			t.Error("other weights give the same points")
 		}
+		scores := func(model scorekit.Model, sigma ...float64) []float32 {
+			t.Helper()
+			s, err := scorekit.Evaluate(context.Background(), b, model, [][]float32{{1, 2}, {3, 4}}, sigma...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return tensors.MustCopyFlatData[float32](s)
+		}
+		these := scores(one)
+		before = built
+		if again := scores(one); !slices.Equal(again, these) || built != before {
+			t.Errorf("scores again: %v with %d graphs built, the first time %v", again, built-before, these)
+		}
+		if slices.Equal(scores(other), these) {
+			t.Error("other weights give the same scores")
+		}
 	})
+}
+
+// What Evaluate keeps changes no score: not that of a model changed in place, of another noise level, of more points or of another
+// precision.
+func TestEvaluationsLikeEarlierOnes(t *testing.T) {
+	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
+		scores := func(model scorekit.Model, points any, sigma ...float64) *tensors.Tensor {
+			t.Helper()
+			s, err := scorekit.Evaluate(context.Background(), b, model, points, sigma...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+		first := func(s *tensors.Tensor) float32 { return tensors.MustCopyFlatData[float32](s)[0] }
+		model := &centred{Centre: []float64{1, 0}}
+		for range 2 {
+			model.Centre[0] = 1
+			if got := first(scores(model, [][]float32{{3, 4}})); got != -2 {
+				t.Errorf("score %v, want -2", got)
+			}
+			model.Centre[0] = 5
+			if got := first(scores(model, [][]float32{{3, 4}})); got != 2 {
+				t.Errorf("score %v after the centre moved, want 2", got)
+			}
+			if got := first(scores(model, [][]float32{{3, 4}}, 2)); got != 0.5 {
+				t.Errorf("score %v at level 2, want 0.5", got)
+			}
+			if got := first(scores(model, [][]float32{{3, 4}, {1, 1}})); got != 2 {
+				t.Errorf("score %v of two points, want 2", got)
+			}
+			for sigma, want := range map[float64]float32{1: -3, 2: -0.75} { // these two are kept
+				gauss, err := density.Isotropic([]float64{0, 0}, sigma)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := first(scores(gauss, [][]float32{{3, 4}})); got != want {
+					t.Errorf("score %v of N(0, %v²I), want %v", got, sigma, want)
+				}
+			}
+			if s := scores(model, [][]float64{{3, 4}}); s.DType() != dtypes.Float64 || tensors.MustCopyFlatData[float64](s)[1] != -4 {
+				t.Errorf("in float64 %s", s)
+			}
+		}
+	})
+}
+
+// centred is the score of N(Centre, σ²I), σ = 1 without a level. It is no model that is kept: its type is not of this module.
+type centred struct{ Centre []float64 }
+
+func (c *centred) Score(_ *mlctx.Context, x, sigma *scorekit.Node) *scorekit.Node {
+	s := graph.Sub(graph.ConstAsDType(x.Graph(), x.DType(), [][]float64{c.Centre}), x)
+	if sigma != nil {
+		s = graph.Div(s, graph.InsertAxes(graph.Square(sigma), -1))
+	}
+	return s
 }
 
 // Many goroutines that sample in the same way get the points that one gets: no two runs share what one has compiled.

@@ -22,9 +22,9 @@ import (
 // A source that has the method Classes() int tells how many classes its examples have, as [Labelled] does; without it they
 // are looked for as the batches come.
 //
-// The result is data for Fit, [FitSteps], [EvaluateLoss] and [Draw], as it is or inside [Augment]. The last two take one
-// batch, of n examples, from the beginning of the source. An objective that takes more than one batch a step needs data
-// held in memory.
+// The result is data for Fit, [FitSteps], [EvaluateLoss] and [Draw], as it is or inside [Augment]. The last two take their n
+// examples from the beginning of the source, Draw as one batch and EvaluateLoss as one for each of its blocks. An objective
+// that takes more than one batch a step needs data held in memory.
 //
 // Stream returns an error for a source that is nil or does not have a shape.
 func Stream(source Source) (Data, error) {

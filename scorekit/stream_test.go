@@ -323,7 +323,7 @@ func TestStreamOnTheHost(t *testing.T) {
 		}
 		equalTensors(t, "same seed", x, again)
 		// ½‖s‖² of s(x) = x over the same batch of numbers.
-		loss, se, err := scorekit.EvaluateLoss(b, scorekit.Score(func(_ *mlctx.Context, x, _ *Node) *Node { return x }), regression{0}, data, 400, 3)
+		loss, se, err := scorekit.EvaluateLoss(background, b, scorekit.Score(func(_ *mlctx.Context, x, _ *Node) *Node { return x }), regression{0}, data, 400, 3)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package benchmark
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -106,7 +107,7 @@ func noiseError(b backends.Backend, fitted *scorekit.Fitted, x *tensors.Tensor) 
 	if err != nil {
 		return 0, err
 	}
-	scores, err := scorekit.Evaluate(b, fitted, x, levels...)
+	scores, err := scorekit.Evaluate(context.Background(), b, fitted, x, levels...)
 	if err != nil {
 		return 0, err
 	}

@@ -61,7 +61,7 @@ func trainingCheck(ctx context.Context, opened backends.Backend) (string, error)
 		return "", err
 	}
 	grid := [][]float32{{-2}, {-1}, {-0.5}, {0}, {0.5}, {1}, {2}}
-	scores, err := scorekit.Evaluate(opened, fitted, grid, 1)
+	scores, err := scorekit.Evaluate(ctx, opened, fitted, grid, 1)
 	if err != nil {
 		return "", err
 	}

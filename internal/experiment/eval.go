@@ -121,11 +121,11 @@ func (r *Run) Evaluate(ctx context.Context, e Evaluating, note func(string), pro
 		}
 	}
 	tell("loss")
-	if out.Loss, err = r.loss(b, held.set, e); err != nil {
+	if out.Loss, err = r.loss(ctx, b, held.set, e); err != nil {
 		return nil, fmt.Errorf("loss: %w", err)
 	}
 	if train != nil {
-		if out.TrainingLoss, err = r.loss(b, *train, e); err != nil {
+		if out.TrainingLoss, err = r.loss(ctx, b, *train, e); err != nil {
 			return nil, fmt.Errorf("loss on training data: %w", err)
 		}
 	}
@@ -216,7 +216,7 @@ func choose(set data.Set, n int, seed int64) (data.Set, error) {
 	return first, err
 }
 
-func (r *Run) loss(b backends.Backend, set data.Set, e Evaluating) (*Estimate, error) {
+func (r *Run) loss(ctx context.Context, b backends.Backend, set data.Set, e Evaluating) (*Estimate, error) {
 	data, points, err := r.examples(set)
 	if err != nil {
 		return nil, err
@@ -233,7 +233,7 @@ func (r *Run) loss(b backends.Backend, set data.Set, e Evaluating) (*Estimate, e
 	}
 	sum, squares, parts := 0.0, 0.0, 0
 	for from := 0; from < n; from += size {
-		mean, se, err := scorekit.EvaluateLoss(b, r.Fitted, objective, data, size, e.Seed+int64(from))
+		mean, se, err := scorekit.EvaluateLoss(ctx, b, r.Fitted, objective, data, size, e.Seed+int64(from))
 		if err != nil {
 			return nil, err
 		}

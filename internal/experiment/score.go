@@ -83,7 +83,7 @@ func (r *Run) Score(ctx context.Context, s Scoring) (*Scored, error) {
 	if s.Sigma > 0 {
 		sigma = []float64{s.Sigma}
 	}
-	score, err := scorekit.Evaluate(b, model, shaped, sigma...)
+	score, err := scorekit.Evaluate(ctx, b, model, shaped, sigma...)
 	if err != nil {
 		return nil, err
 	}

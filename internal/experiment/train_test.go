@@ -86,7 +86,7 @@ func TestResume(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := scorekit.Evaluate(b, run.Fitted, points)
+		s, err := scorekit.Evaluate(t.Context(), b, run.Fitted, points)
 		if err != nil {
 			t.Fatal(err)
 		}

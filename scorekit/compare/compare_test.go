@@ -62,7 +62,7 @@ func TestResultsAreThoseOfTheVerbs(t *testing.T) {
 				t.Errorf("%s: %d steps, %v each, first call %v", e.Name, r.Steps, r.StepTime, r.Compile)
 			}
 			// Fresh examples of another seed: the two means differ by at most 5 standard errors of their difference.
-			loss, se, err := scorekit.EvaluateLoss(b, f, e.Objective, p, 4000, 7)
+			loss, se, err := scorekit.EvaluateLoss(t.Context(), b, f, e.Objective, p, 4000, 7)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -86,7 +86,7 @@ func TestResultsAreThoseOfTheVerbs(t *testing.T) {
 
 func scores(t *testing.T, b backends.Backend, m scorekit.Model, at [][]float64) []float64 {
 	t.Helper()
-	s, err := scorekit.Evaluate(b, m, at)
+	s, err := scorekit.Evaluate(t.Context(), b, m, at)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func Objectives(ctx context.Context, backend backends.Backend, study Study, entr
 	if study.Examples == 0 {
 		study.Examples = 4096
 	}
-	points, err := study.points(backend)
+	points, err := study.points(ctx, backend)
 	if err != nil {
 		return nil, fmt.Errorf("compare: Objectives: truth: %w", err)
 	}
@@ -104,7 +104,7 @@ func (s Study) run(ctx context.Context, backend backends.Backend, e Entry, point
 		return Result{}, err
 	}
 	r := Result{Name: e.Name, Steps: t.steps, StepTime: t.step, Compile: t.compile, Fitted: t.fitted}
-	if r.Loss, r.LossError, err = scorekit.EvaluateLoss(backend, t.fitted, e.Objective, s.Data, s.Examples, lossSeed); err != nil {
+	if r.Loss, r.LossError, err = scorekit.EvaluateLoss(ctx, backend, t.fitted, e.Objective, s.Data, s.Examples, lossSeed); err != nil {
 		return Result{}, err
 	}
 	if points == nil {
@@ -120,7 +120,7 @@ func (s Study) run(ctx context.Context, backend backends.Backend, e Entry, point
 
 // points draws what the scores are judged at; nil where the truth is not known. It asks the truth for its score there, so
 // that it is not found to have none after hours of training.
-func (s Study) points(backend backends.Backend) (any, error) {
+func (s Study) points(ctx context.Context, backend backends.Backend) (any, error) {
 	if s.Truth == nil {
 		return nil, nil
 	}
@@ -129,7 +129,7 @@ func (s Study) points(backend backends.Backend) (any, error) {
 		err = s.noise(x)
 	}
 	if err == nil {
-		_, err = scorekit.Evaluate(backend, s.Truth, x, s.level()...)
+		_, err = scorekit.Evaluate(ctx, backend, s.Truth, x, s.level()...)
 	}
 	return x, err
 }

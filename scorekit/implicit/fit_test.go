@@ -186,7 +186,7 @@ func TestWithoutNetwork(t *testing.T) {
 	if n := len(points(t, be, f, 5)); n != 5 {
 		t.Errorf("%d points", n)
 	}
-	_, err = scorekit.Evaluate(be, f, [][]float64{{0, 0}})
+	_, err = scorekit.Evaluate(background, be, f, [][]float64{{0, 0}})
 	if err == nil || !strings.Contains(err.Error(), "trained without a network for the score of its law") {
 		t.Errorf("%v", err)
 	}

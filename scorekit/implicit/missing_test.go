@@ -93,7 +93,7 @@ func TestMissing(t *testing.T) {
 		"Model without anything":  func() error { return implicit.Model{}.Validate() },
 		"Model without a network": func() error { return implicit.Model{Generator: small, Network: noNetwork}.Validate() },
 		"Model not to be trained": func() error {
-			_, err := scorekit.Evaluate(b, implicit.Model{Generator: small}, [][]float64{{1, 2}})
+			_, err := scorekit.Evaluate(background, b, implicit.Model{Generator: small}, [][]float64{{1, 2}})
 			return err
 		},
 		"Model from an empty text": func() error { return new(implicit.Model).UnmarshalJSON(nil) },

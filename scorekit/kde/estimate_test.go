@@ -255,7 +255,7 @@ func TestVerbs(t *testing.T) {
 	b := testbackend.Go(t)
 	points := spread(30, 2, 2)
 	q := must(t)(kde.New(points, kde.Gaussian, kde.Fixed(0.5)))
-	scores, err := scorekit.Evaluate(b, q, points[:3])
+	scores, err := scorekit.Evaluate(context.Background(), b, q, points[:3])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,8 +43,8 @@ func TestMissing(t *testing.T) {
 		"ScoreAt of nothing":                  func() error { _, err := nothing.ScoreAt(ctx, b, good); return err },
 		"Noised of nothing":                   func() error { _, err := nothing.Noised(1); return err },
 		"Validate of nothing":                 func() error { return nothing.Validate() },
-		"Validate of a subset that was drawn": func() error { _, err := scorekit.Evaluate(b, kde.Subset{}, good); return err },
-		"Evaluate of nothing":                 func() error { _, err := scorekit.Evaluate(b, nothing, good); return err },
+		"Validate of a subset that was drawn": func() error { _, err := scorekit.Evaluate(context.Background(), b, kde.Subset{}, good); return err },
+		"Evaluate of nothing":                 func() error { _, err := scorekit.Evaluate(context.Background(), b, nothing, good); return err },
 		"Draw of nothing":                     func() error { _, err := scorekit.Draw(b, nothing, 2, 1); return err },
 		"Draw of a subset":                    func() error { _, err := scorekit.Draw(b, kde.Subset{}, 2, 1); return err },
 	}

@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -56,7 +57,7 @@ func (s Support) boundary(backend backends.Backend, q scorekit.Model, points any
 	if len(ends) == 0 {
 		return BoundaryTerm{}, nil
 	}
-	scores, err := scoreRows(backend, q, ends, nil)
+	scores, err := scoreRows(context.Background(), backend, q, ends, nil)
 	if err != nil {
 		return BoundaryTerm{}, err
 	}

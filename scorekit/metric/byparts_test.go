@@ -329,7 +329,7 @@ func TestImplicitFisherOfFitted(t *testing.T) {
 		step := []float64{0, 0}
 		score := func(by float64) [][]float64 {
 			step[axis] = by
-			s, err := scoreRows(b, fitted, moved(points, 1, step), nil)
+			s, err := scoreRows(t.Context(), b, fitted, moved(points, 1, step), nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -58,7 +59,7 @@ func (f FiniteSetStein) features(backend backends.Backend, model scorekit.Model,
 	if err != nil {
 		return nil, fmt.Errorf("locations: %w", err)
 	}
-	s, err := KernelStein{Kernel: f.Kernel, Scale: f.Scale}.prepare(backend, model, points, sigma)
+	s, err := KernelStein{Kernel: f.Kernel, Scale: f.Scale}.prepare(context.Background(), backend, model, points, sigma)
 	if err != nil {
 		return nil, err
 	}

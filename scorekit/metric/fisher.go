@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -29,14 +30,14 @@ type Fisher struct {
 // It returns the errors of [scorekit.Evaluate], one for fewer than two points, and one when a score is not finite at
 // a point or so large that its square is not.
 func FisherDivergence(backend backends.Backend, p, q scorekit.Model, points any, sigma ...float64) (Fisher, error) {
-	a, err := scoreRows(backend, p, points, sigma)
+	a, err := scoreRows(context.Background(), backend, p, points, sigma)
 	if err != nil {
 		return Fisher{}, fmt.Errorf("metric: Fisher divergence: first score: %w", err)
 	}
 	if len(a) < 2 {
 		return Fisher{}, fmt.Errorf("metric: Fisher divergence: %d point: must be at least 2, for the standard error", len(a))
 	}
-	b, err := scoreRows(backend, q, points, sigma)
+	b, err := scoreRows(context.Background(), backend, q, points, sigma)
 	if err != nil {
 		return Fisher{}, fmt.Errorf("metric: Fisher divergence: second score: %w", err)
 	}
@@ -75,8 +76,8 @@ func compare(a, b [][]float64) Fisher {
 	return f
 }
 
-func scoreRows(backend backends.Backend, m scorekit.Model, points any, sigma []float64) ([][]float64, error) {
-	t, err := scorekit.Evaluate(backend, m, points, sigma...)
+func scoreRows(ctx context.Context, backend backends.Backend, m scorekit.Model, points any, sigma []float64) ([][]float64, error) {
+	t, err := scorekit.Evaluate(ctx, backend, m, points, sigma...)
 	if err != nil {
 		return nil, err
 	}

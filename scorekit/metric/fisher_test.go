@@ -169,11 +169,11 @@ func TestStandardErrorOfFisherDivergence(t *testing.T) {
 			if gap := math.Abs(got.Divergence - c.Divergence); !(gap <= 5*got.StandardError) {
 				t.Errorf("%s: divergence %v ± %v, want %v", c.ID, got.Divergence, got.StandardError, c.Divergence)
 			}
-			first, err := scoreRows(b, p, points, nil)
+			first, err := scoreRows(t.Context(), b, p, points, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			second, err := scoreRows(b, q, points, nil)
+			second, err := scoreRows(t.Context(), b, q, points, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/gomlx/gomlx/backends"
@@ -58,7 +59,7 @@ func (f ImplicitFisher) ByParts(backend backends.Backend, p, q scorekit.Model, p
 	if err != nil {
 		return ByParts{}, fmt.Errorf("%s: second score: %w", who, err)
 	}
-	a, err := scoreRows(backend, p, points, sigma)
+	a, err := scoreRows(context.Background(), backend, p, points, sigma)
 	if err != nil {
 		return ByParts{}, fmt.Errorf("%s: first score: %w", who, err)
 	}

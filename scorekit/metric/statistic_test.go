@@ -205,7 +205,7 @@ func TestTypeOneErrorOfKernelStein(t *testing.T) {
 			p[0], p[1] = 1+0.7*p[0], 0.7*p[1]
 		}
 	}
-	scores, err := scoreRows(testbackend.Go(t), target, points, nil)
+	scores, err := scoreRows(t.Context(), testbackend.Go(t), target, points, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,7 +68,7 @@ type KernelStein struct {
 // It returns an error for an unknown kernel, a negative scale, fewer than 3 points, a score or a point that is not
 // finite, and those of [scorekit.Evaluate].
 func (k KernelStein) Squared(ctx context.Context, backend backends.Backend, model scorekit.Model, points any, sigma ...float64) (Statistic, error) {
-	s, err := k.prepare(backend, model, points, sigma)
+	s, err := k.prepare(ctx, backend, model, points, sigma)
 	if err != nil {
 		return Statistic{}, fmt.Errorf("metric: kernel Stein discrepancy: %w", err)
 	}
@@ -95,7 +95,7 @@ func (k KernelStein) Squared(ctx context.Context, backend backends.Backend, mode
 // Time grows with n²·Draws, memory with n·Draws bytes. Arguments and errors are those of [KernelStein.Squared], with an
 // error for a negative number of draws.
 func (k KernelStein) Test(ctx context.Context, backend backends.Backend, model scorekit.Model, points any, sigma ...float64) (TestResult, error) {
-	s, err := k.prepare(backend, model, points, sigma)
+	s, err := k.prepare(ctx, backend, model, points, sigma)
 	if err != nil {
 		return TestResult{}, fmt.Errorf("metric: kernel Stein test: %w", err)
 	}
@@ -106,7 +106,7 @@ func (k KernelStein) Test(ctx context.Context, backend backends.Backend, model s
 	return out, nil
 }
 
-func (k KernelStein) prepare(backend backends.Backend, model scorekit.Model, points any, sigma []float64) (stein, error) {
+func (k KernelStein) prepare(ctx context.Context, backend backends.Backend, model scorekit.Model, points any, sigma []float64) (stein, error) {
 	if k.Kernel != IMQ && k.Kernel != RBF {
 		return stein{}, fmt.Errorf("kernel %d: must be IMQ or RBF", int(k.Kernel))
 	}
@@ -126,7 +126,7 @@ func (k KernelStein) prepare(backend backends.Backend, model scorekit.Model, poi
 			return stein{}, err
 		}
 	}
-	s, err := scoreRows(backend, model, points, sigma)
+	s, err := scoreRows(ctx, backend, model, points, sigma)
 	if err != nil {
 		return stein{}, err
 	}

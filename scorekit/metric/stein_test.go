@@ -32,7 +32,7 @@ func TestSteinReference(t *testing.T) {
 				if kernel.String() != c.Kernel {
 					t.Fatalf("kernel %q: read as %v", c.Kernel, kernel)
 				}
-				s, err := KernelStein{Kernel: kernel, Scale: c.Scale}.prepare(b, p, c.X, nil)
+				s, err := KernelStein{Kernel: kernel, Scale: c.Scale}.prepare(t.Context(), b, p, c.X, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -77,7 +77,7 @@ func TestSteinOfHyppo(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				s, err := KernelStein{Kernel: RBF, Scale: math.Sqrt(c.Sigma2)}.prepare(b, p, c.X, nil)
+				s, err := KernelStein{Kernel: RBF, Scale: math.Sqrt(c.Sigma2)}.prepare(t.Context(), b, p, c.X, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

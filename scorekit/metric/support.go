@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -57,7 +58,7 @@ func (s Support) byParts(backend backends.Backend, p LogDensity, q scorekit.Mode
 	for i, n := range grid {
 		points[i] = []float64{n.at}
 	}
-	a, err := scoreRows(backend, p, points, nil)
+	a, err := scoreRows(context.Background(), backend, p, points, nil)
 	if err != nil {
 		return ByParts{}, fmt.Errorf("first score: %w", err)
 	}
@@ -165,7 +166,7 @@ func weigh(backend backends.Backend, p LogDensity, all []node) error {
 	for i, n := range all {
 		x[i] = []float64{n.at}
 	}
-	t, err := scorekit.Evaluate(backend, asScore{p}, x)
+	t, err := scorekit.Evaluate(context.Background(), backend, asScore{p}, x)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Println(fitted.NumParameters(), "weights")
-	scores, err := scorekit.Evaluate(b, fitted, [][]float64{{0}, {1}, {4}})
+	scores, err := scorekit.Evaluate(context.Background(), b, fitted, [][]float64{{0}, {1}, {4}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -86,7 +86,7 @@ func TestCoefficientsAreThoseOfTheScore(t *testing.T) {
 		if a[0][1] == a[1][0] != (sign < 0) {
 			t.Errorf("%T: matrix %v", m, a)
 		}
-		scores, err := scorekit.Evaluate(be, f, [][]float64{x})
+		scores, err := scorekit.Evaluate(context.Background(), be, f, [][]float64{x})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package net
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"math"
@@ -210,7 +211,7 @@ func TestSaveAndLoad(t *testing.T) {
 // scoresOf returns a float32 model's scores at two points.
 func scoresOf(t *testing.T, b backends.Backend, f *scorekit.Fitted, sigma ...float64) []float64 {
 	t.Helper()
-	s, err := scorekit.Evaluate(b, f, pointsFor(f.Model(), [][]float64{{0.3, -1.1, 0.8}, {2, 0, -0.4}}), sigma...)
+	s, err := scorekit.Evaluate(context.Background(), b, f, pointsFor(f.Model(), [][]float64{{0.3, -1.1, 0.8}, {2, 0, -0.4}}), sigma...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,7 +287,7 @@ func TestErrors(t *testing.T) {
 		"noise residual MLP":   NoiseResidualMLP{Width: 4},
 		"preconditioned score": Preconditioned{Net: MLP{Hidden: []int{4}}, DataStd: 1},
 	} {
-		_, err := scorekit.Evaluate(testbackend.Go(t), trained(t, m), [][]float64{{1, 2, 3}})
+		_, err := scorekit.Evaluate(context.Background(), testbackend.Go(t), trained(t, m), [][]float64{{1, 2, 3}})
 		if want := "scorekit: Evaluate: " + who + ": no noise level was given: use an objective and a sampler that have one, or "; err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("error %v, want %s…", err, want)
 		}

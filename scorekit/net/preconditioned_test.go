@@ -1,6 +1,7 @@
 package net
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -165,7 +166,7 @@ func TestPreconditionedFunction(t *testing.T) {
 	if now, want := scoresOf(t, b, loaded, 0.5), scoresOf(t, b, f, 0.5); !slices.Equal(now, want) {
 		t.Errorf("scores %v before, %v after", want, now)
 	}
-	_, err = scorekit.Evaluate(b, scorekit.Model(Preconditioned{DataStd: 1, Net: scorekit.Score(func(_ *mlctx.Context, x, _ *Node) *Node {
+	_, err = scorekit.Evaluate(context.Background(), b, scorekit.Model(Preconditioned{DataStd: 1, Net: scorekit.Score(func(_ *mlctx.Context, x, _ *Node) *Node {
 		return graph.ReduceSum(x, 1)
 	})}), [][]float64{{1, 2, 3}}, 1)
 	if want := "scorekit: Evaluate: preconditioned score: net scorekit.Score returned the shape (Float64)[1] for points of shape (Float64)[1 3]: must be equal"; fmt.Sprint(err) != want {

@@ -1,6 +1,7 @@
 package net
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -39,7 +40,7 @@ func storedPoints(shape []int) *tensors.Tensor {
 
 func storedScores(t *testing.T, b backends.Backend, f *scorekit.Fitted) []float64 {
 	t.Helper()
-	scores, err := scorekit.Evaluate(b, f, storedPoints(f.Shape()), 0.8)
+	scores, err := scorekit.Evaluate(context.Background(), b, f, storedPoints(f.Shape()), 0.8)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -202,7 +202,7 @@ func imageScores(t *testing.T, b backends.Backend, f *scorekit.Fitted, class int
 		x[i] *= sigma
 	}
 	given := scorekit.Given{Model: f, Classes: []int{class}}
-	s, err := scorekit.Evaluate(b, given, tensors.FromFlatDataAndDimensions(x, slices.Concat([]int{2}, f.Shape())...), sigma)
+	s, err := scorekit.Evaluate(context.Background(), b, given, tensors.FromFlatDataAndDimensions(x, slices.Concat([]int{2}, f.Shape())...), sigma)
 	if err != nil {
 		t.Fatal(err)
 	}

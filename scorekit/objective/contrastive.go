@@ -42,7 +42,7 @@ import (
 // or at N(0, Spread²I), with probability Restart, and when its place in the buffer was not yet used. As the weights change
 // slowly, such chains come near p with few steps each. All of it happens on the device; what is kept is in variables
 // "/contrastive", which are stored in checkpoints, so that a resumed training goes on with its chains, and are no part of
-// the trained model. scorekit.EvaluateLoss therefore begins all chains anew; it, too, takes at most Buffer examples.
+// the trained model. scorekit.EvaluateLoss therefore begins all chains anew; a block of it, too, has at most Buffer examples.
 //
 // # The energy
 //

@@ -71,11 +71,11 @@ func TestGuideGaussian(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
 		points := [][]float64{{0, 0}, {1, -2}, {30, 10}, {-1, 1}, {2, 2}}
 		sigmas := []float64{0.01, 0.3, 20, 1, 5}
-		got, err := scorekit.Evaluate(b, guided, points, sigmas...)
+		got, err := scorekit.Evaluate(context.Background(), b, guided, points, sigmas...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := scorekit.Evaluate(b, posterior, points, sigmas...)
+		want, err := scorekit.Evaluate(context.Background(), b, posterior, points, sigmas...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +117,7 @@ func TestGuideWeights(t *testing.T) {
 	}
 	points := [][]float64{{0.3, -0.2}, {1, 2}}
 	at := func(m scorekit.Model) []float64 {
-		out, err := scorekit.Evaluate(b, m, points, 0.5)
+		out, err := scorekit.Evaluate(context.Background(), b, m, points, 0.5)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,14 +174,14 @@ func TestGuideErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := scorekit.Evaluate(testbackend.Go(t), g, [][]float64{{1}, {2}}); err == nil || !contains(err, "term of shape") {
+	if _, err := scorekit.Evaluate(context.Background(), testbackend.Go(t), g, [][]float64{{1}, {2}}); err == nil || !contains(err, "term of shape") {
 		t.Errorf("a term of another shape: %v", err)
 	}
 	zero, err := sampler.Guide(density.Gaussian{}, p, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := scorekit.Evaluate(testbackend.Go(t), zero, [][]float64{{1}}); err == nil {
+	if _, err := scorekit.Evaluate(context.Background(), testbackend.Go(t), zero, [][]float64{{1}}); err == nil {
 		t.Error("a model that is not valid was taken")
 	}
 }
