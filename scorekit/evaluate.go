@@ -45,7 +45,8 @@ func Evaluate(ctx context.Context, backend backends.Backend, model Model, points
 		if classes != nil {
 			parts = append(parts, classes)
 		}
-		recipe, keep := recipeOf(backend, model, evaluateBlock(parts[0]), bound.Points.DType().String(), levels != nil, classes != nil)
+		block := evaluateBlock(bound.Points)
+		recipe, keep := recipeOf(backend, model, block, bound.Points.DType().String(), levels != nil, classes != nil)
 		graph, ok := evaluation{}, false
 		if keep {
 			graph, ok = keptEvaluations.Take(recipe)
@@ -62,7 +63,7 @@ func Evaluate(ctx context.Context, backend backends.Backend, model Model, points
 				graph.Finalize()
 			}
 		}()
-		out, err = inBlocks(ctx, backend, graph.Exec, parts)
+		out, err = inBlocks(ctx, backend, graph.Exec, parts, block[0])
 		return err
 	})
 	return out, err

@@ -123,9 +123,13 @@ func classesOfEach(model Model, n int) (*tensors.Tensor, error) {
 
 func (g Given) checkPoints(n int) error {
 	if len(g.Classes) != 1 && len(g.Classes) != n {
-		return fmt.Errorf("Given: %d classes for %d points: must be one for all, or one for each", len(g.Classes), n)
+		return errClasses(len(g.Classes), n)
 	}
 	return nil
+}
+
+func errClasses(told, points int) error {
+	return fmt.Errorf("Given: %d classes for %d points: must be one for all, or one for each", told, points)
 }
 
 // toldEach is a Given whose classes are a node, int32 [batch].
@@ -136,7 +140,7 @@ type toldEach struct {
 
 func (t toldEach) Score(vars *mlctx.Context, x, sigma *Node) *Node {
 	if told, n := t.classes.Shape().Size(), x.Shape().Dimensions[0]; told != n {
-		panic(fmt.Errorf("Given: %d classes for %d points: must be one for all, or one for each", told, n))
+		panic(errClasses(told, n))
 	}
 	return t.score(vars, x, sigma, t.classes)
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	"github.com/gomlx/gomlx/pkg/core/tensors"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
+
+	"github.com/scorekit/lab/internal/numbers"
 )
 
 const (
@@ -18,18 +20,11 @@ const (
 	fewestPoints, mostPoints = 64, 4096
 )
 
-// blockSize returns how many of n rows make a block if at most so many do. The blocks are of one size, so that there is one
-// compilation: what fills up the last is of no use.
-func blockSize(n, limit int) int {
-	blocks := (n + limit - 1) / limit
-	return (n + blocks - 1) / blocks
-}
-
 // evaluateBlock returns the shape of a block of points.
 func evaluateBlock(points *tensors.Tensor) []int {
 	dims := slices.Clone(points.Shape().Dimensions)
 	n := dims[0]
-	dims[0] = blockSize(n, min(max(blockNumbers/(points.Size()/n), fewestPoints), mostPoints))
+	dims[0] = numbers.Evenly(n, min(max(blockNumbers/(points.Size()/n), fewestPoints), mostPoints))
 	return dims
 }
 
@@ -41,12 +36,11 @@ func stopped(ctx context.Context, done, total int, what string) error {
 	return fmt.Errorf("stopped after %d of %d %s: %w", done, total, what, context.Cause(ctx))
 }
 
-// inBlocks runs exec on blocks of the rows of parts and returns the results, one of the shape of each block of the first
+// inBlocks runs exec on blocks of size rows of parts and returns the results, one of the shape of each block of the first
 // part, together. The last row fills up the last block.
-func inBlocks(ctx context.Context, backend backends.Backend, exec *mlctx.Exec, parts []*tensors.Tensor) (*tensors.Tensor, error) {
+func inBlocks(ctx context.Context, backend backends.Backend, exec *mlctx.Exec, parts []*tensors.Tensor, size int) (*tensors.Tensor, error) {
 	shape := parts[0].Shape()
 	n := shape.Dimensions[0]
-	size := evaluateBlock(parts[0])[0]
 	out := tensors.FromShape(shape.Clone())
 	for first := 0; first < n; first += size {
 		if err := stopped(ctx, first, n, "points"); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/tensors"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
+	"github.com/scorekit/lab/internal/numbers"
 	"github.com/scorekit/lab/internal/purego"
 	"github.com/scorekit/lab/scorekit/random"
 )
@@ -40,11 +41,11 @@ func newLosses(backend backends.Backend, model Model, objective Objective, data 
 		width *= d
 	}
 	l = &losses{data: data, n: n, dtype: dtypeOf(model, dtypes.Float32)}
-	numbers, most := lossNumbers, mostExamples
+	perBlock, most := lossNumbers, mostExamples
 	if purego.Is(backend) {
-		numbers, most = numbers/slower, most/slower
+		perBlock, most = perBlock/slower, most/slower
 	}
-	l.size = blockSize(n, min(max(numbers/max(width, 1), fewestPoints), most))
+	l.size = numbers.Evenly(n, min(max(perBlock/max(width, 1), fewestPoints), most))
 	if hasClasses(data) { // without any the plain score is asked for
 		if l.classes, err = labelsFor(model, data); err != nil {
 			return nil, err

@@ -36,3 +36,10 @@ func Divisor(a, b int) int {
 	}
 	return a
 }
+
+// Evenly returns the size of the fewest equal blocks of at most limit into which n rows go: there is one compilation for all
+// blocks, and the last is about as full as the others. Both are positive.
+func Evenly(n, limit int) int {
+	count := (n + limit - 1) / limit
+	return (n + count - 1) / count
+}

@@ -35,3 +35,11 @@ func TestPositive(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestEvenly(t *testing.T) {
+	for _, c := range []struct{ n, limit, want int }{{1, 1, 1}, {5, 8, 5}, {8, 8, 8}, {9, 8, 5}, {16, 8, 8}, {17, 8, 6}, {10000, 4096, 3334}} {
+		if got := Evenly(c.n, c.limit); got != c.want {
+			t.Errorf("%d rows in blocks of at most %d: %d, want %d", c.n, c.limit, got, c.want)
+		}
+	}
+}

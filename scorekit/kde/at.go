@@ -11,6 +11,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	"github.com/gomlx/gomlx/pkg/core/tensors"
 
+	"github.com/scorekit/lab/internal/numbers"
 	"github.com/scorekit/lab/scorekit"
 )
 
@@ -153,12 +154,6 @@ func (q Estimate) at(ctx context.Context, backend backends.Backend, points any, 
 	return r, err
 }
 
-// evenly returns the size of the fewest equal blocks of at most limit, so that the last is about as full as the others.
-func evenly(n, limit int) int {
-	count := (n + limit - 1) / limit
-	return (n + count - 1) / count
-}
-
 // blocks evaluates an estimate at a block of points at a time, in one graph that adds up a block of centres and another
 // that makes the sums into what is wanted.
 type blocks struct {
@@ -218,7 +213,7 @@ func (b *blocks) place() error {
 	case !q.products(b.dtype).squares && d > maxColumns:
 		most = max(1, 8*blockCentres/d)
 	}
-	length := evenly(q.Len(), most)
+	length := numbers.Evenly(q.Len(), most)
 	if near {
 		inBlocks(slices.Collect(slices.Chunk(q.points, d)), order, length)
 	}

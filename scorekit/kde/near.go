@@ -8,6 +8,8 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/dtypes"
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	"github.com/gomlx/gomlx/pkg/core/tensors"
+
+	"github.com/scorekit/lab/internal/numbers"
 )
 
 // Points near some centre need no largest logarithm: the sums of the kernels themselves, which are one matrix product, do
@@ -116,7 +118,7 @@ func (f form) kernels(centres, factors *Node) *Node {
 	n, d := centres.Shape().Dimensions[0], f.x.Shape().Dimensions[1]
 	x := graph.Transpose(f.x, 0, 1)
 	inverse := graph.MulScalar(f.inverse, math.Sqrt2/2)
-	length := evenly(n, max(1, chunkPairs/x.Shape().Dimensions[1]))
+	length := numbers.Evenly(n, max(1, chunkPairs/x.Shape().Dimensions[1]))
 	var all *Node
 	for from := 0; from < n; from += length {
 		part := graph.AxisRange(from, min(from+length, n))

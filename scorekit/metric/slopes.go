@@ -67,7 +67,7 @@ func (f ImplicitFisher) scoreAndSlopes(backend backends.Backend, q scorekit.Mode
 	}
 	defer exec.Finalize()
 	dtype, dims := bound.Points.DType(), append([]int(nil), bound.Points.Shape().Dimensions...)
-	size := evenly(n, min(max(1<<16/d, 64), 4096))
+	size := numbers.Evenly(n, min(max(1<<16/d, 64), 4096))
 	dims[0] = size
 	for first := 0; first < n; first += size {
 		args := []any{state, numbers.Tensor(block(rows, first, size), dtype, dims...)}
@@ -129,12 +129,6 @@ func levelsOf(sigma []float64, n int) ([][]float64, error) {
 		rows[i] = []float64{v}
 	}
 	return rows, nil
-}
-
-// evenly returns the size, at most limit, of blocks of n rows that leaves the last one as full as can be.
-func evenly(n, limit int) int {
-	blocks := (n + limit - 1) / limit
-	return (n + blocks - 1) / blocks
 }
 
 // block returns the numbers of size rows from the first on; beyond the end the last is repeated, so that all blocks have
