@@ -2,6 +2,7 @@ package scorekit_test
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync"
 	"testing"
@@ -161,6 +162,10 @@ func TestEvaluationsLikeEarlierOnes(t *testing.T) {
 				}
 				if got := first(scores(gauss, [][]float32{{3, 4}})); got != want {
 					t.Errorf("score %v of N(0, %v²I), want %v", got, sigma, want)
+				}
+				noised := float32(-3 / (sigma*sigma + 4))
+				if got := first(scores(gauss, [][]float32{{3, 4}}, 2)); math.Abs(float64(got-noised)) > 1e-6 {
+					t.Errorf("score %v of N(0, %v²I) at level 2, want %v", got, sigma, noised)
 				}
 			}
 			if s := scores(model, [][]float64{{3, 4}}); s.DType() != dtypes.Float64 || tensors.MustCopyFlatData[float64](s)[1] != -4 {

@@ -402,8 +402,14 @@ func TestSizeOf(t *testing.T) {
 		if size < 1 || size > n || size > 1024 || filled-n > n/3 {
 			t.Fatalf("%d points in blocks of %d", n, size)
 		}
-		if n > 1024 {
-			sizes[size] = true
+		if n <= 1024 {
+			continue
+		}
+		sizes[size] = true
+		for other := 512; other <= 1024; other += 128 {
+			if least := (n + other - 1) / other * other; size%128 != 0 || filled > least {
+				t.Fatalf("%d points in blocks of %d fill %d, of %d %d", n, size, filled, other, least)
+			}
 		}
 	}
 	if len(sizes) > 5 {
