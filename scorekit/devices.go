@@ -5,9 +5,11 @@ import (
 
 	"github.com/gomlx/gomlx/backends"
 	"github.com/gomlx/gomlx/pkg/core/distributed"
+	"github.com/gomlx/gomlx/pkg/core/dtypes"
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	"github.com/gomlx/gomlx/pkg/core/shapes"
 	"github.com/gomlx/gomlx/pkg/core/tensors"
+	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 )
 
 // WithDevices trains on so many devices of the backend at once (default 1): data parallelism. Each device has all weights
@@ -51,13 +53,13 @@ type spread struct {
 	zeros *distributed.Tensor
 }
 
-// newSpread spreads the executor of a run over its devices.
-func (t *training) newSpread() (*spread, error) {
-	if t.devices <= 1 {
+// newSpread spreads the executor of a run over so many devices.
+func newSpread(exec *mlctx.Exec, dtype dtypes.DType, batch, devices int) (*spread, error) {
+	if devices <= 1 {
 		return nil, nil
 	}
 	const axis = "batch"
-	mesh, err := distributed.NewDeviceMesh([]int{t.devices}, []string{axis})
+	mesh, err := distributed.NewDeviceMesh([]int{devices}, []string{axis})
 	if err != nil {
 		return nil, err
 	}
@@ -66,11 +68,11 @@ func (t *training) newSpread() (*spread, error) {
 		return nil, err
 	}
 	s := &spread{replicated: distributed.NewReplicatedShardingSpec(mesh)}
-	if s.zeros, err = distributed.ShardTensor(split, tensors.FromShape(shapes.Make(t.dtype, t.batch))); err != nil {
+	if s.zeros, err = distributed.ShardTensor(split, tensors.FromShape(shapes.Make(dtype, batch))); err != nil {
 		return nil, err
 	}
-	t.exec.AutoSharding(mesh)
-	t.exec.WithInputShardingSpecs(s.replicated, split, s.replicated).WithOutputShardingSpecs(s.replicated)
+	exec.AutoSharding(mesh)
+	exec.WithInputShardingSpecs(s.replicated, split, s.replicated).WithOutputShardingSpecs(s.replicated)
 	return s, nil
 }
 
@@ -130,18 +132,4 @@ func appendDonated(args []any, backend backends.Backend, device backends.DeviceN
 		args = append(args, donated)
 	}
 	return args, nil
-}
-
-// call runs the compiled steps and returns their statistics, of which every device has a copy.
-func (t *training) call(args []any) (*tensors.Tensor, error) {
-	copies, err := t.exec.Exec(args...)
-	if err != nil {
-		return nil, err
-	}
-	for _, c := range copies[1:] {
-		if err := c.FinalizeAll(); err != nil {
-			return nil, err
-		}
-	}
-	return copies[0], nil
 }

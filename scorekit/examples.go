@@ -44,7 +44,33 @@ func (e examples) Shape() []int { return slices.Clone(e.points.Shape().Dimension
 // held is what [Fit] shows a [PointsValidator].
 func (e examples) held() *tensors.Tensor { return e.points }
 
-const examplesScope = "examples" // of what they keep on the device
+const (
+	examplesScope = "examples" // of what they keep on the device
+	pointsName    = "points"
+)
+
+var _ placed = examples{}
+
+// graphOf writes out what the graph knows of examples.
+func (e examples) graphOf() string { return fmt.Sprintf("examples %v", e.points.Shape().Dimensions) }
+
+// place puts the examples on the device, in place of others if there are some.
+func (e examples) place(vars *mlctx.Context, dtype dtypes.DType) error {
+	points, err := convert(e.points, dtype)
+	if err != nil {
+		return err
+	}
+	return placeAs(vars, pointsName, points)
+}
+
+func placeAs(vars *mlctx.Context, name string, value *tensors.Tensor) error {
+	vars = vars.In(examplesScope)
+	if v := vars.GetVariable(name); v != nil {
+		return v.SetValue(value)
+	}
+	vars.VariableWithValue(name, value).SetTrainable(false)
+	return nil
+}
 
 func (e examples) Batch(vars *mlctx.Context, rng *random.Source, n int) *Node {
 	x, _ := e.draw(vars, rng, n)
@@ -53,15 +79,12 @@ func (e examples) Batch(vars *mlctx.Context, rng *random.Source, n int) *Node {
 
 // draw returns n examples and their rows, [n, 1].
 func (e examples) draw(vars *mlctx.Context, rng *random.Source, n int) (x, rows *Node) {
-	const name = "points"
-	vars = vars.In(examplesScope)
-	stored := vars.GetVariable(name)
+	stored := vars.In(examplesScope).GetVariable(pointsName)
 	if stored == nil { // the first of the steps of a run
-		points, err := convert(e.points, rng.DType())
-		if err != nil {
+		if err := e.place(vars, rng.DType()); err != nil {
 			panic(err)
 		}
-		stored = vars.VariableWithValue(name, points).SetTrainable(false)
+		stored = vars.In(examplesScope).GetVariable(pointsName)
 	}
 	all := stored.ValueGraph(rng.Graph())
 	rows = rng.Int(all.Shape().Dimensions[0], n, 1)

@@ -36,7 +36,8 @@ type Fitted struct {
 // A [Conditional] model is trained with the class of each example, some left out: see [WithClassDropout].
 //
 // Several steps run in one compiled call and the data stay on the device, but for [Stream]. ctx stops it between two calls; the
-// checkpoint, if a folder was given, is then up to date.
+// checkpoint, if a folder was given, is then up to date. What was compiled for the last four trainings of models, objectives and
+// data of this module is kept for the next that differs in nothing but seed, steps, rates, examples or decay of the average.
 //
 // It returns an error for impossible settings (named, with what is allowed), for a model whose output does not have
 // the shape of its input, for a checkpoint that does not match or cannot be written, and for a stop before the last

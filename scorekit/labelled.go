@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gomlx/gomlx/pkg/core/dtypes"
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	"github.com/gomlx/gomlx/pkg/core/tensors"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
@@ -49,13 +50,33 @@ var _ Labelled = labelledExamples{}
 
 func (l labelledExamples) Classes() int { return l.classes }
 
+// graphOf writes out what the graph knows of them.
+func (l labelledExamples) graphOf() string {
+	return fmt.Sprintf("labelled %s", l.examples.graphOf())
+}
+
+// place puts the examples and their classes on the device.
+func (l labelledExamples) place(vars *mlctx.Context, dtype dtypes.DType) error {
+	if err := l.examples.place(vars, dtype); err != nil {
+		return err
+	}
+	return l.placeClasses(vars)
+}
+
+const classesName = "classes"
+
+func (l labelledExamples) placeClasses(vars *mlctx.Context) error {
+	return placeAs(vars, classesName, tensors.FromFlatDataAndDimensions(slices.Clone(l.labels), len(l.labels)))
+}
+
 func (l labelledExamples) LabelledBatch(vars *mlctx.Context, rng *random.Source, n int) (x, classes *Node) {
-	const name = "classes"
 	x, rows := l.draw(vars, rng, n)
-	vars = vars.In(examplesScope)
-	stored := vars.GetVariable(name)
+	stored := vars.In(examplesScope).GetVariable(classesName)
 	if stored == nil {
-		stored = vars.VariableWithValue(name, tensors.FromFlatDataAndDimensions(l.labels, len(l.labels))).SetTrainable(false)
+		if err := l.placeClasses(vars); err != nil {
+			panic(err)
+		}
+		stored = vars.In(examplesScope).GetVariable(classesName)
 	}
 	return x, graph.Gather(stored.ValueGraph(rng.Graph()), rows)
 }

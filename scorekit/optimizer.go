@@ -15,6 +15,8 @@ type Optimizer interface {
 	rate(t, n int) float64
 	// gomlx returns the GoMLX optimizer that does the update; its learning rate is set from outside at each step.
 	gomlx() updater
+	// kind returns what gomlx is made from.
+	kind() string
 	// describe returns what must stay the same when a run is resumed.
 	describe() string
 }
@@ -82,6 +84,7 @@ func (r Rate) Validate() error {
 type Adam struct{ Rate }
 
 func (a Adam) gomlx() updater   { return optimizers.Adam().Epsilon(1e-8).Done().(updater) }
+func (a Adam) kind() string     { return "adam" }
 func (a Adam) describe() string { return "adam " + a.Rate.describe() }
 
 // AdamW is Adam with decoupled weight decay, w ← w − r·λ·w beside Adam's own step (Loshchilov and Hutter 2019).
@@ -100,6 +103,7 @@ func (a AdamW) decay() float64 {
 func (a AdamW) gomlx() updater {
 	return optimizers.Adam().Epsilon(1e-8).WeightDecay(a.decay()).Done().(updater)
 }
+func (a AdamW) kind() string { return fmt.Sprintf("adamw decay %v", a.decay()) }
 func (a AdamW) describe() string {
 	return fmt.Sprintf("adamw %s decay %v", a.Rate.describe(), a.decay())
 }
@@ -124,4 +128,5 @@ type SGD struct{ Rate }
 func (s SGD) gomlx() updater {
 	return optimizers.StochasticGradientDescent().WithDecay(false).Done().(updater)
 }
+func (s SGD) kind() string     { return "sgd" }
 func (s SGD) describe() string { return "sgd " + s.Rate.describe() }

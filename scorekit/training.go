@@ -4,18 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
-	"strings"
 
 	"github.com/gomlx/gomlx/backends"
-	"github.com/gomlx/gomlx/pkg/core/graph"
-	"github.com/gomlx/gomlx/pkg/core/shapes"
 	"github.com/gomlx/gomlx/pkg/core/tensors"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
-	"github.com/gomlx/gomlx/pkg/ml/train/optimizers"
 
 	"github.com/scorekit/lab/internal/purego"
-	"github.com/scorekit/lab/internal/rows"
 	"github.com/scorekit/lab/scorekit/random"
 )
 
@@ -26,20 +20,21 @@ const (
 	stateScope = "state" // random state
 	dataScope  = "data"  // examples on the device
 	guardScope = "guard" // the flag that freezes the weights after a non-finite step
+
+	randomName = "random" // of the random state
 )
 
-// training is one run of Fit: the context with everything that changes, and the compiled step.
+// training is one run of Fit.
 type training struct {
 	*fitSettings
 	backend   backends.Backend
 	model     Model
 	objective Objective
 	data      Data
-	vars      *mlctx.Context
-	exec      *mlctx.Exec
+	vars      *mlctx.Context // weights and all else that the steps change
+	stepper   *stepper
 	store     *store  // nil without checkpoints
 	labels    int     // classes of a model that is told those of its examples, 0 for any other
-	spread    *spread // over several devices; nil on one
 	feeder    *feeder // reads ahead what a stream is fed, while a run is under way; nil for other data
 	step      int     // steps done
 	pending   []block
@@ -124,8 +119,8 @@ func newTraining(ctx context.Context, backend backends.Backend, model Model, obj
 
 // close gives back what the run holds besides its weights.
 func (t *training) close() {
-	if t.exec != nil {
-		t.exec.Finalize()
+	if t.stepper != nil {
+		t.vars = t.stepper.release()
 	}
 	if t.store != nil {
 		t.store.close()
@@ -143,7 +138,7 @@ func defaultUnroll(backend backends.Backend, shape []int, steps, every int) int 
 	return blockLength(5, steps, every)
 }
 
-// prepare makes the context, fresh or from a checkpoint, and the executor.
+// prepare makes the context, fresh or from a checkpoint, and the steps, or takes both from an earlier run.
 func (t *training) prepare() error {
 	t.vars = mlctx.New().Checked(false)
 	if err := t.vars.SetRNGStateFromSeed(t.seed); err != nil {
@@ -161,167 +156,25 @@ func (t *training) prepare() error {
 			return err
 		}
 	}
-	t.vars.In(stateScope).VariableWithValue("random", seed).SetTrainable(false)
+	steps := stepGraph{
+		model: t.model, objective: t.objective, data: t.data, optimizer: t.optimizer, dtype: t.dtype, batch: t.batch,
+		labels: t.labels, dropout: t.classDropout, clipNorm: t.clipNorm, average: t.ema > 0,
+	}
+	recipe, keep := steps.recipe(t.backend)
+	keep = keep && t.step == 0 && t.devices <= 1
+	if keep {
+		if kept, ok := keptSteps.Take(recipe); ok {
+			t.stepper, t.vars = kept, kept.vars
+			return kept.restart(t.seed, seed, t.data)
+		}
+	}
+	t.vars.In(stateScope).VariableWithValue(randomName, seed).SetTrainable(false)
 	t.vars.In(guardScope).VariableWithValue("ok", true).SetTrainable(false)
-	t.exec, err = mlctx.NewExec(t.backend, t.vars, t.build)
-	if err != nil {
-		return err
+	t.stepper, err = newStepper(t.backend, t.vars, steps, t.devices)
+	if err == nil && keep {
+		t.stepper.keepAs(recipe)
 	}
-	t.exec.SetMaxCache(-1) // a run has few block lengths, and each is used again after every checkpoint
-	t.spread, err = t.newSpread()
 	return err
-}
-
-// build adds a block of training steps to the graph. in is first [steps, 2], learning rate and EMA decay of each, and then
-// the examples of a stream, if the data are one. It returns [steps, 2]: loss and gradient norm of each.
-func (t *training) build(vars *mlctx.Context, in []*Node) *Node {
-	vars = vars.Checked(false)
-	in, zeros := t.spread.take(in)
-	numbers := in[0]
-	if len(in) > 1 {
-		(&feed{parts: in[1:], batch: t.batch}).put(vars.In(dataScope))
-	}
-	g := numbers.Graph()
-	steps := numbers.Shape().Dimensions[0]
-	random_ := vars.In(stateScope).GetVariable("random")
-	okVar := vars.In(guardScope).GetVariable("ok")
-	rng := random.New(random_.ValueGraph(g), t.dtype, steps)
-	optimizer := t.optimizer.gomlx()
-	ok := okVar.ValueGraph(g)
-	var stats []*Node
-	for k := range steps {
-		if k > 0 {
-			rng.Next()
-		}
-		x, classes := takeBatch(t.data, vars.In(dataScope), rng, t.batch, t.labels > 0)
-		x = splitBatch(x, zeros)
-		score := bindScore(t.model)
-		if classes != nil {
-			score = bindScore(scoreGiven{t.model, dropClasses(rng, classes, *t.classDropout)})
-		}
-		var mean *Node
-		var gradients []*Node
-		naming(t.objective, func() {
-			loss := t.objective.Loss(vars.In(modelScope), rng, score, x)
-			checkLoss(t.objective, loss, t.batch)
-			mean = graph.ReduceAllMean(loss)
-			gradients = vars.BuildTrainableVariablesGradientsGraph(mean)
-		})
-		if len(gradients) == 0 {
-			panic(fmt.Errorf("model %T has no weights to train", t.model))
-		}
-		norm := globalNorm(gradients)
-		ok = graph.LogicalAnd(ok, graph.LogicalAnd(graph.IsFinite(mean), graph.IsFinite(norm)))
-		for i, gradient := range gradients {
-			if t.clipNorm > 0 {
-				gradient = graph.Mul(gradient, graph.MinScalar(graph.Div(graph.Scalar(g, norm.DType(), t.clipNorm), norm), 1))
-			}
-			gradients[i] = choose(ok, gradient, graph.ZerosLike(gradient))
-		}
-		// With the gradient and the rate at zero no weight moves: a step that is not finite, and all after it, leave
-		// the last good weights as they are. A finite gradient keeps them finite (see maxRate), which saves a look at
-		// all of them in each step.
-		rate := element(numbers, k, 0)
-		rate = choose(ok, rate, graph.ZerosLike(rate))
-		optimizers.LearningRateVar(vars, t.dtype, 0).SetValueGraph(rate)
-		optimizer.UpdateGraphWithGradients(vars, gradients, t.dtype)
-		if t.ema > 0 {
-			t.average(vars, g, ok, element(numbers, k, 1))
-		}
-		stats = append(stats, graph.Stack([]*Node{mean, norm}, 0))
-	}
-	random_.SetValueGraph(rng.State())
-	okVar.SetValueGraph(ok)
-	return graph.Stack(stats, 0)
-}
-
-// average updates the moving average of every weight.
-func (t *training) average(vars *mlctx.Context, g *graph.Graph, ok, decay *Node) {
-	zero := vars.WithInitializer(func(g *graph.Graph, shape shapes.Shape) *Node { return graph.Zeros(g, shape) })
-	for _, v := range trainable(vars, g) {
-		shadow := zero.InAbsPath("/"+emaScope+v.Scope()).VariableWithShape(v.Name(), v.Shape()).SetTrainable(false)
-		old, new := shadow.ValueGraph(g), v.ValueGraph(g)
-		mixed := graph.Add(graph.Mul(decay, old), graph.Mul(graph.OneMinus(decay), new))
-		shadow.SetValueGraph(choose(ok, mixed, old))
-	}
-}
-
-func trainable(vars *mlctx.Context, g *graph.Graph) []*mlctx.Variable {
-	var list []*mlctx.Variable
-	for v := range vars.IterVariables() {
-		if v.Trainable && v.InUseByGraph(g) {
-			list = append(list, v)
-		}
-	}
-	return list
-}
-
-// bindScore is the model's score with a check of its shape.
-func bindScore(model Model) Score {
-	return func(vars *mlctx.Context, x, sigma *Node) *Node {
-		s := model.Score(vars, x, sigma)
-		if !s.Shape().Equal(x.Shape()) {
-			panic(fmt.Errorf("model %s returned a score of shape %s for points of shape %s: the two must be equal", typeName(model), s.Shape(), x.Shape()))
-		}
-		return s
-	}
-}
-
-func checkLoss(objective Objective, loss *Node, n int) {
-	if loss == nil {
-		panic(fmt.Errorf("objective %T returned no loss", objective))
-	}
-	if loss.Rank() != 1 || loss.Shape().Dimensions[0] != n {
-		panic(fmt.Errorf("objective %T returned a loss of shape %v: must be [batch], here [%d]", objective, loss.Shape().Dimensions, n))
-	}
-}
-
-// naming runs f and, where an operation of the model lacks a derivative, says which objective asked for it: another may do
-// without.
-func naming(objective Objective, f func()) {
-	defer func() {
-		r := recover()
-		if err, ok := r.(error); ok && strings.HasPrefix(err.Error(), "autodiff: ") {
-			panic(fmt.Errorf("objective %T: %w", objective, err))
-		}
-		if r != nil {
-			panic(r)
-		}
-	}()
-	f()
-}
-
-func checkBatch(x *Node, n int, shape []int) {
-	want := append([]int{n}, shape...)
-	if !slices.Equal(x.Shape().Dimensions, want) {
-		panic(fmt.Errorf("data gave a batch of shape %v: must be %v", x.Shape().Dimensions, want))
-	}
-}
-
-// choose is a where node on a scalar condition.
-func choose(ok, yes, no *Node) *Node {
-	if yes.Rank() > 0 {
-		ok = graph.BroadcastToDims(ok, yes.Shape().Dimensions...)
-	}
-	return graph.Where(ok, yes, no)
-}
-
-func element(m *Node, row, col int) *Node {
-	return graph.Reshape(graph.Slice(m, graph.AxisElem(row), graph.AxisElem(col)))
-}
-
-// globalNorm is the Euclidean norm of all gradients together: of each the squares are added up row by row, and then all of
-// these sums at once, in few operations.
-func globalNorm(gradients []*Node) *Node {
-	var parts []*Node
-	for _, gradient := range gradients {
-		squares := graph.Square(gradient)
-		if gradient.Rank() > 1 {
-			squares = rows.Sum(graph.Reshape(squares, -1, gradient.Shape().Dim(-1)))
-		}
-		parts = append(parts, graph.Reshape(squares, 1, squares.Shape().Size()))
-	}
-	return graph.Sqrt(graph.Reshape(rows.Sum(graph.Concatenate(parts, 1))))
 }
 
 // end returns the last step of the block that starts after step: blocks end at multiples of the unrolling, at
@@ -364,13 +217,13 @@ func (t *training) advance(ctx context.Context) error {
 			return err
 		}
 	}
-	args, err := t.spread.arguments(t.backend, numbers, fed)
+	args, err := t.stepper.spread.arguments(t.backend, numbers, fed)
 	if err != nil {
 		return err
 	}
 	var stats *tensors.Tensor
 	err = catch(func() (err error) {
-		stats, err = t.call(args)
+		stats, err = t.stepper.run(args)
 		return err
 	})
 	if err != nil {
