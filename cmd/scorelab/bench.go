@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -36,10 +37,10 @@ The verb curves measures how the time of a step grows with the dimension, the ba
 				return err
 			}
 			report, err := request.Run(command.Context())
-			if err != nil {
+			if report == nil {
 				return err
 			}
-			return writeReport(request.out, report)
+			return errors.Join(err, writeReport(request.out, report))
 		},
 	}
 	request.flags(command, 7, 2)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,7 +20,7 @@ func curvesCommand() *cobra.Command {
 		Long: `Measures the curves that are named, or all: ` + joined(benchmark.CurveNames(), 90) + `.
 bench/README.md says what they are. Exponents are fitted to the upper half of each curve and stand beside those of theory.
 The tables go to OUT/curves.md, a picture of each family to OUT/curves-FAMILY.png and all numbers to OUT/curves.json.
-Of the other libraries JAX and PyTorch take part.`,
+Of the other libraries JAX and PyTorch take part. What was measured before a stop is written, too.`,
 		ValidArgs: benchmark.CurveNames(),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			curves, err := benchmark.ChooseCurves(arguments)
@@ -30,10 +31,10 @@ Of the other libraries JAX and PyTorch take part.`,
 				return err
 			}
 			report, err := request.RunCurves(command.Context(), curves)
-			if err != nil {
+			if report == nil {
 				return err
 			}
-			return writeCurves(request.out, report)
+			return errors.Join(err, writeCurves(request.out, report))
 		},
 	}
 	request.flags(command, 3, 0.4)

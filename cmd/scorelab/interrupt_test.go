@@ -220,9 +220,26 @@ func TestCtrlCOnModels(t *testing.T) {
 		out := filepath.Join(dir, "bench")
 		stopped(interrupt(t, exists(filepath.Join(out, "work", "*")), "bench", "--seconds", "60", "--judge=false", "--out", out))
 		if _, err := os.Stat(filepath.Join(out, "bench.json")); err == nil {
-			t.Error("a stopped measurement has a report")
+			t.Error("a measurement that was stopped at its beginning has a report")
 		}
 	})
+	for _, test := range []struct {
+		said, file string // what is said before the Ctrl-C, and where the report is
+		line       []string
+	}{
+		{"dsm2d", "bench", []string{"bench", "dsm2d", "conv_dsm", "--judge=false"}},
+		{"denoising_d, d = 2:", "curves", []string{"bench", "curves", "denoising_d"}},
+	} {
+		t.Run("what was measured, "+test.file, func(t *testing.T) {
+			out := filepath.Join(t.TempDir(), "out")
+			first := func(_ int, said string) bool { return strings.Contains(said, test.said) }
+			stopped(interrupt(t, first, append(test.line, "--turns", "1", "--seconds", "0.01", "--out", out)...))
+			text, err := os.ReadFile(filepath.Join(out, test.file+".md"))
+			if err != nil || !strings.Contains(string(text), "stopped early") || !strings.Contains(string(text), "d = 2 |") && !strings.Contains(string(text), "| dsm2d | steps") {
+				t.Errorf("%v: %s", err, text)
+			}
+		})
+	}
 }
 
 // points writes a table of points of the plane.

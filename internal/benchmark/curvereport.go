@@ -42,6 +42,11 @@ type CurvePoint struct {
 	PeakMB  float64 `json:"peak_mb"`
 }
 
+// measured says whether there is a point of anybody.
+func (r CurveResult) measured() bool {
+	return slices.ContainsFunc(r.Lines, func(l CurveLine) bool { return len(l.Points) > 0 || l.Stopped != "" })
+}
+
 func (r CurveResult) line(program string) *CurveLine {
 	i := slices.IndexFunc(r.Lines, func(l CurveLine) bool { return l.Program == program })
 	if i < 0 {

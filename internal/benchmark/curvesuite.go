@@ -19,7 +19,8 @@ const (
 var errStarting = fmt.Errorf("not ready after %v: most of it is compiling", startingTime)
 
 // RunCurves measures the time of a step along each curve. A program whose step takes longer than 2 s at a point, or that is
-// not ready after a minute, or that fails, goes no further along that curve; the report says so.
+// not ready after a minute, or that fails, goes no further along that curve; the report says so. Beside an error it returns what
+// was measured before, or nil.
 func (s Suite) RunCurves(ctx context.Context, curves []Curve) (*CurveReport, error) {
 	if err := s.prepare(); err != nil {
 		return nil, err
@@ -30,15 +31,21 @@ func (s Suite) RunCurves(ctx context.Context, curves []Curve) (*CurveReport, err
 	}
 	report := &CurveReport{Date: time.Now(), Machine: ThisMachine(ctx), Turns: s.Turns, Seconds: s.Seconds, Notes: missing}
 	for _, c := range curves {
-		result, err := s.curve(ctx, c, programs)
-		if err != nil {
-			return nil, err
+		var result CurveResult
+		if result, err = s.curve(ctx, c, programs); result.measured() {
+			report.Results = append(report.Results, result)
 		}
-		report.Results = append(report.Results, result)
+		if err != nil {
+			report.Notes = append(report.Notes, fmt.Sprintf("stopped early, along %s: %v", c.Name, err))
+			break
+		}
+	}
+	if len(report.Results) == 0 && err != nil {
+		return nil, err
 	}
 	taking := slices.DeleteFunc(programs, func(p Program) bool { return !slices.Contains(report.programs(), p.Name) })
 	report.Programs = named(taking)
-	return report, nil
+	return report, err
 }
 
 // curve measures one curve, point by point from the least.

@@ -45,7 +45,8 @@ func (s Suite) Validate() error {
 	return nil
 }
 
-// Run measures. A peer that fails at a task is left out of it, with a line that says why; this program must not fail.
+// Run measures. A peer that fails at a task is left out of it, with a line that says why; this program must not fail. Beside
+// an error it returns what was measured before, or nil.
 func (s Suite) Run(ctx context.Context) (*Report, error) {
 	if err := s.prepare(); err != nil {
 		return nil, err
@@ -61,7 +62,12 @@ func (s Suite) Run(ctx context.Context) (*Report, error) {
 	for _, t := range append([]Task{matmul}, s.Tasks...) {
 		result, err := s.measure(ctx, t, programs, report)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", t.Name, err)
+			err = fmt.Errorf("%s: %w", t.Name, err)
+			if len(report.Results) == 0 {
+				return nil, err
+			}
+			s.note(report, fmt.Sprintf("stopped early: %v", err))
+			return report, err
 		}
 		if len(result.Measured) > 0 {
 			report.Results = append(report.Results, result)
