@@ -25,7 +25,7 @@
 //	p, err := data.Pipeline{
 //		Dequantize: data.Dequantizer{Levels: set.Levels},
 //		Transforms: data.Chain{data.MinMax{Low: -1, High: 1, Joint: true}},
-//	}.FitSet(set)
+//	}.FitSet(ctx, set)
 //
 // Files: set.go (Set), flip.go; digits.go, mnist.go, wine.go and README.md (where the embedded files come from); toy.go
 // (Toy, Toys), one file for each toy set, named for it, and curve.go (densities of noisy curves); transform.go

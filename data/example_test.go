@@ -1,6 +1,7 @@
 package data_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"math"
@@ -60,7 +61,7 @@ func ExamplePipeline() {
 	p, err := data.Pipeline{
 		Dequantize: data.Dequantizer{Levels: learn.Levels},
 		Transforms: data.Chain{data.MinMax{Low: -1, High: 1, Joint: true}},
-	}.FitSet(learn)
+	}.FitSet(context.Background(), learn)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -96,14 +96,14 @@ func (f *File) Shape() []int {
 // Classes returns how many classes the examples have, 0 if none.
 func (f *File) Classes() int { return len(f.ClassNames) }
 
-// Set reads all examples into memory: X is [rows, values], float32 unless [WithFloat64] was given.
-func (f *File) Set() (Set, error) {
+// Set reads all examples into memory: X is [rows, values], float32 unless [WithFloat64] was given. ctx stops it between rows.
+func (f *File) Set(ctx context.Context) (Set, error) {
 	set := Set{Name: filepath.Base(f.Path), Columns: slices.Clone(f.Columns), Levels: f.Levels, Height: f.Height, Width: f.Width, Channels: f.Channels}
 	var err error
 	if f.settings.float64 {
-		set.X, set.Labels, err = collect[float64](f)
+		set.X, set.Labels, err = collect[float64](ctx, f)
 	} else {
-		set.X, set.Labels, err = collect[float32](f)
+		set.X, set.Labels, err = collect[float32](ctx, f)
 	}
 	if err != nil {
 		return Set{}, err
@@ -111,11 +111,11 @@ func (f *File) Set() (Set, error) {
 	return set, nil
 }
 
-func collect[T float32 | float64](f *File) (x *tensors.Tensor, labels []int, err error) {
+func collect[T float32 | float64](ctx context.Context, f *File) (x *tensors.Tensor, labels []int, err error) {
 	const sure = 1 << 24 // values reserved on the word of a file; more only as they come
 	values := make([]T, 0, min(max(f.Rows, 0), sure/max(f.width, 1))*f.width)
 	n := 0
-	for r, err := range f.inFileOrder(context.Background()) {
+	for r, err := range f.inFileOrder(ctx) {
 		if err != nil {
 			return nil, nil, f.failed(err)
 		}

@@ -113,7 +113,7 @@ func checkOpened(t *testing.T, path string, options ...data.OpenOption) {
 		}
 		return
 	}
-	set, setErr := file.Set()
+	set, setErr := file.Set(t.Context())
 	var all [][]float64
 	if setErr == nil {
 		all = set.Rows()

@@ -156,7 +156,7 @@ func (t *imageFolder) read(ctx context.Context, rows []int32, x []float64) error
 			return fmt.Errorf("%s: %w", t.names[rows[i]], err)
 		}
 	}
-	return ctx.Err()
+	return context.Cause(ctx)
 }
 
 // look reads the size and the colours of an image.

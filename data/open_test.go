@@ -26,7 +26,7 @@ func openSet(t *testing.T, path string, options ...data.OpenOption) (*data.File,
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := file.Set()
+	set, err := file.Set(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +236,7 @@ func TestOpenCSVShapes(t *testing.T) {
 			t.Errorf("%q: %v", c.text, err)
 			continue
 		}
-		set, err := file.Set()
+		set, err := file.Set(t.Context())
 		if err != nil {
 			t.Errorf("%q: %v", c.text, err)
 			continue

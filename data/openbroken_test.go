@@ -211,13 +211,13 @@ func TestOpenImpossibleSplits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := part.Set(); err == nil {
+	if _, err := part.Set(t.Context()); err == nil {
 		part, other = other, part
 	}
-	if _, err := other.Set(); err != nil {
+	if _, err := other.Set(t.Context()); err != nil {
 		t.Error(err)
 	}
-	_, empty := part.Set()
+	_, empty := part.Set(t.Context())
 	split := func(f *data.File, fraction float64) error { _, _, err := f.Split(fraction, 1); return err }
 	for want, err := range map[string]error{
 		"Split: fraction 0: must be between 0 and 1":           split(file, 0),
@@ -279,7 +279,7 @@ func TestOpenDamaged(t *testing.T) {
 		if err != nil {
 			return
 		}
-		if set, err := file.Set(); err == nil {
+		if set, err := file.Set(t.Context()); err == nil {
 			if err := set.Validate(); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -331,7 +331,7 @@ func TestOpenDamaged(t *testing.T) {
 				return err
 			}
 			if file, err := data.Open(folder); err == nil {
-				if set, err := file.Set(); err == nil && set.Validate() != nil {
+				if set, err := file.Set(t.Context()); err == nil && set.Validate() != nil {
 					t.Errorf("%s: %v", from, set.Validate())
 				}
 			}

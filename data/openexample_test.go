@@ -1,6 +1,7 @@
 package data_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 
@@ -15,7 +16,7 @@ func ExampleOpen() {
 		log.Fatal(err)
 	}
 	fmt.Println(file.Format, "with values", file.Columns[:3], "and so on, classes", file.ClassNames)
-	set, err := file.Set()
+	set, err := file.Set(context.Background())
 	if err != nil {
 		log.Fatal(err)
 	}

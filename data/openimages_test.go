@@ -203,6 +203,6 @@ func openAll(path string, options ...data.OpenOption) (*data.File, error) {
 			return nil, err
 		}
 	}
-	_, err = file.Set()
+	_, err = file.Set(context.Background())
 	return file, err
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/scorekit/lab/data"
+	"github.com/scorekit/lab/internal/testvalues"
 	"github.com/scorekit/lab/scorekit"
 )
 
@@ -231,7 +232,7 @@ func TestOpenSplit(t *testing.T) {
 		seen := map[int]int{}
 		var sizes []int
 		for _, part := range []*data.File{train, validate, test} {
-			set, err := part.Set()
+			set, err := part.Set(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -288,21 +289,32 @@ func TestOpenValues(t *testing.T) {
 	for range file.Values(t.Context()) {
 		break
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
+	reason := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(reason)
 	for name, s := range streams(t, 9) {
 		file, err := data.Open(s.path, s.options...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, err := range file.Values(ctx) {
-			if !errors.Is(err, context.Canceled) {
+			if !errors.Is(err, reason) {
 				t.Errorf("%s: error %v", name, err)
 			}
 		}
 		for _, err := range file.Batches(ctx, 1, 4, 0) {
-			if !errors.Is(err, context.Canceled) {
+			if !errors.Is(err, reason) {
 				t.Errorf("%s: error %v", name, err)
+			}
+		}
+		if set, err := file.Set(ctx); set.X != nil || !errors.Is(err, reason) || !strings.HasPrefix(err.Error(), "data: "+s.path+": ") {
+			t.Errorf("%s: %v, error %v", name, set, err)
+		}
+		for end := int64(1); ; end++ { // wherever it is stopped
+			if set, err := file.Set(testvalues.EndingAt(end)); err == nil {
+				break
+			} else if set.X != nil || !errors.Is(err, context.Canceled) || end > 100 {
+				t.Fatalf("%s: asked %d times: %v, error %v", name, end, set, err)
 			}
 		}
 		for _, err := range file.Batches(t.Context(), 1, 0, 0) {

@@ -137,7 +137,7 @@ func (f *File) byNumber(ctx context.Context, rows []int32) iter.Seq2[record, err
 		block := max(min(most, values/max(f.width, 1)), runtime.GOMAXPROCS(0))
 		x := make([]float64, min(block, len(rows))*f.width)
 		for some := range slices.Chunk(rows, block) {
-			err := ctx.Err()
+			err := context.Cause(ctx)
 			if err == nil {
 				err = f.table.read(ctx, some, x[:len(some)*f.width])
 			}
@@ -175,7 +175,7 @@ func (f *File) oneByOne(ctx context.Context) iter.Seq2[record, error] {
 		x := make([]float64, f.width)
 		for i := 0; ; i++ {
 			if i%1024 == 0 && ctx.Err() != nil {
-				yield(record{}, ctx.Err())
+				yield(record{}, context.Cause(ctx))
 				return
 			}
 			into, mine := x, f.has(i)

@@ -18,7 +18,7 @@ import (
 // Pipeline is the way from data to what a model learns, and back: levels are dequantised, if the data is discrete, and
 // the transforms follow. The zero value changes nothing.
 //
-//	p, err := data.Pipeline{Transforms: data.Chain{data.Standardizer{}}}.FitSet(set)
+//	p, err := data.Pipeline{Transforms: data.Chain{data.Standardizer{}}}.FitSet(ctx, set)
 //	examples, err := p.Examples(set)                  // training data
 //	option, err := p.Option()                         // … saved with the model
 //	p, err = data.PipelineOf(fitted)                  // read again
@@ -100,17 +100,34 @@ func (p Pipeline) fit(rows iter.Seq2[[]float64, error]) (Pipeline, error) {
 }
 
 // FitSet is [Pipeline.Fit] to the rows of a set, whose columns and image sides the pipeline takes over. Discrete data is
-// only dequantised if Dequantize says so: Dequantizer{Levels: set.Levels}.
-func (p Pipeline) FitSet(s Set) (Pipeline, error) {
+// only dequantised if Dequantize says so: Dequantizer{Levels: set.Levels}. ctx stops it between rows.
+func (p Pipeline) FitSet(ctx context.Context, s Set) (Pipeline, error) {
+	if ctx == nil {
+		return Pipeline{}, fmt.Errorf("data: %s: ctx nil: must be given", s.title())
+	}
 	if err := s.Validate(); err != nil {
 		return Pipeline{}, err
 	}
 	p.Columns, p.Height, p.Width, p.Channels = slices.Clone(s.Columns), s.Height, s.Width, s.Channels
-	fitted, err := p.Fit(TensorRows(s.X))
+	fitted, err := p.Fit(until(ctx, TensorRows(s.X)))
 	if err != nil {
 		return Pipeline{}, fmt.Errorf("data: %s: %w", s.title(), err)
 	}
 	return fitted, nil
+}
+
+// until gives the rows until ctx has ended, whose cause is then the last pair's error.
+func until(ctx context.Context, rows iter.Seq2[[]float64, error]) iter.Seq2[[]float64, error] {
+	return func(yield func([]float64, error) bool) {
+		for row, err := range rows {
+			if err == nil {
+				err = context.Cause(ctx)
+			}
+			if !yield(row, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // Validate returns an error when a part is impossible or not fitted.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/scorekit/lab/data"
 	"github.com/scorekit/lab/internal/testbackend"
+	"github.com/scorekit/lab/internal/testvalues"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/likelihood"
 	"github.com/scorekit/lab/scorekit/objective"
@@ -54,7 +55,7 @@ func TestPipelineOfMNIST(t *testing.T) {
 	p := must[data.Pipeline](t)(data.Pipeline{
 		Dequantize: data.Dequantizer{Levels: set.Levels},
 		Transforms: data.Chain{data.MinMax{Low: -1, High: 1, Joint: true}},
-	}.FitSet(set))
+	}.FitSet(t.Context(), set))
 	z, offsets, err := p.Apply(set.X, 7)
 	if err != nil {
 		t.Fatal(err)
@@ -182,7 +183,7 @@ func TestDequantizersBound(t *testing.T) {
 func TestPipelineExamples(t *testing.T) {
 	set := greys()
 	mirror := data.Chain{data.MinMax{Low: 1, High: -1, Joint: true}}
-	if _, err := (data.Pipeline{Transforms: mirror}).FitSet(set); err == nil {
+	if _, err := (data.Pipeline{Transforms: mirror}).FitSet(t.Context(), set); err == nil {
 		t.Error("a falling range was taken")
 	}
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
@@ -190,7 +191,7 @@ func TestPipelineExamples(t *testing.T) {
 			p := must[data.Pipeline](t)(data.Pipeline{
 				Dequantize: data.Dequantizer{Levels: set.Levels, Gaussian: gaussian},
 				Transforms: data.Chain{data.MinMax{Low: -1, High: 1, Joint: true}, data.Standardizer{}},
-			}.FitSet(set))
+			}.FitSet(t.Context(), set))
 			rows := must[scorekit.Data](t)(p.Examples(set))
 			images := must[scorekit.Data](t)(p.ImageExamples(set))
 			labelled, ok := rows.(scorekit.Labelled)
@@ -224,7 +225,7 @@ func TestPipelineExamples(t *testing.T) {
 			}
 		}
 		wine := must[data.Set](t)(data.Wine())
-		p := must[data.Pipeline](t)(data.Pipeline{Transforms: data.Chain{data.Standardizer{}}}.FitSet(wine))
+		p := must[data.Pipeline](t)(data.Pipeline{Transforms: data.Chain{data.Standardizer{}}}.FitSet(t.Context(), wine))
 		examples := must[scorekit.Data](t)(p.Examples(wine))
 		z, _, err := p.Apply(wine.X, 0)
 		if err != nil {
@@ -246,7 +247,7 @@ func TestPipelineExamples(t *testing.T) {
 // A model's checkpoint holds its pipeline.
 func TestPipelineIsSaved(t *testing.T) {
 	wine := must[data.Set](t)(data.Wine())
-	p := must[data.Pipeline](t)(data.Pipeline{Transforms: data.Chain{data.Whitener{}}}.FitSet(wine))
+	p := must[data.Pipeline](t)(data.Pipeline{Transforms: data.Chain{data.Whitener{}}}.FitSet(t.Context(), wine))
 	line := scorekit.Score(func(vars *mlctx.Context, x, _ *data.Node) *data.Node {
 		return graph.Mul(x, vars.VariableWithValue("a", float32(-1)).ValueGraph(x.Graph()))
 	})
@@ -339,7 +340,7 @@ func TestImpossibleTransforms(t *testing.T) {
 	fit := func(c data.Transform, rows ...[]float64) error { _, err := c.Fit(each(rows)); return err }
 	apply := func(c data.Transform, x [][]float64) error { _, err := c.Apply(tensors.FromValue(x)); return err }
 	named := func(c data.Transform, rows ...[]float64) error {
-		_, err := data.Pipeline{Transforms: data.Chain{c}}.FitSet(data.Set{Name: "wines", Columns: []string{"ash", "hue", "age"}, X: tensors.FromValue(rows)})
+		_, err := data.Pipeline{Transforms: data.Chain{c}}.FitSet(t.Context(), data.Set{Name: "wines", Columns: []string{"ash", "hue", "age"}, X: tensors.FromValue(rows)})
 		return err
 	}
 	broken := errors.New("line 7: ragged")
@@ -400,5 +401,34 @@ func TestPipelineSourceTellsOfClasses(t *testing.T) {
 	}
 	if _, ok := (data.Pipeline{}).Source(silent{}).(interface{ Classes() int }); ok {
 		t.Errorf("a source that does not tell of classes seems to")
+	}
+}
+
+// Fitting to a set is stopped before it begins, in any row of any pass, with the cause.
+func TestFitSetStops(t *testing.T) {
+	set := data.Set{Name: "three", Columns: []string{"a", "b"}, X: tensors.FromValue([][]float64{{1, 2}, {3, 1}, {5, 7}})}
+	pipeline := data.Pipeline{Transforms: data.Chain{data.Standardizer{}, data.Whitener{}}}
+	ends := 0
+	for end := int64(1); ; end++ {
+		p, err := pipeline.FitSet(testvalues.EndingAt(end), set)
+		if err == nil {
+			break
+		}
+		if ends++; !errors.Is(err, context.Canceled) || !strings.HasPrefix(err.Error(), "data: three: ") || len(p.Transforms) > 0 || ends > 100 {
+			t.Fatalf("asked %d times: %v, error %v", end, p, err)
+		}
+	}
+	if ends < 6 { // two transforms, three rows
+		t.Errorf("stopped at %d places", ends)
+	}
+	reason := errors.New("enough")
+	over, cancel := context.WithCancelCause(t.Context())
+	cancel(reason)
+	if _, err := pipeline.FitSet(over, set); !errors.Is(err, reason) {
+		t.Errorf("error %v", err)
+	}
+	var none context.Context
+	if _, err := pipeline.FitSet(none, set); err == nil || err.Error() != "data: three: ctx nil: must be given" {
+		t.Errorf("error %v", err)
 	}
 }

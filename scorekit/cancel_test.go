@@ -75,6 +75,15 @@ func (e effort) spoilt(x *Node) *Node {
 	return x
 }
 
+// again does the work over and over where there is to be much of it: on a fast machine once is done in a moment.
+func again(e effort, do func() error) error {
+	for {
+		if err := do(); err != nil || e != much {
+			return err
+		}
+	}
+}
+
 // normal is the score of N(0, I), and energy its energy.
 func (e effort) normal() scorekit.Score {
 	return func(_ *mlctx.Context, x, _ *Node) *Node { return graph.Neg(e.spoilt(x)) }
@@ -136,11 +145,10 @@ func trainings(t *testing.T, be backends.Backend) []work {
 		}},
 		{"Evaluate", func(ctx context.Context, e effort) error {
 			points := cloud(e, 300_000)
-			for { // a simple score of many points is done in a moment on a fast machine
-				if _, err := scorekit.Evaluate(ctx, be, e.normal(), points); err != nil || e != much {
-					return err
-				}
-			}
+			return again(e, func() error {
+				_, err := scorekit.Evaluate(ctx, be, e.normal(), points)
+				return err
+			})
 		}},
 		{"EvaluateLoss", func(ctx context.Context, e effort) error {
 			_, _, err := scorekit.EvaluateLoss(ctx, be, e.normal(), denoise, p, e.of(10, 1_000_000_000), 1)
@@ -157,10 +165,14 @@ func trainings(t *testing.T, be backends.Backend) []work {
 	}
 }
 
-// works are all the others.
+// works are all the others that compute on a backend.
 func works(t *testing.T, be backends.Backend) []work {
-	p := gaussian(t, 1, 0, 1)
+	p, line := gaussian(t, 1, 0, 1), gaussian(t, 1, 0)
 	entries := []compare.Entry{{Name: "implicit", Objective: objective.Implicit{}}, {Name: "denoising", Objective: objective.Denoising{Sigma: 0.5}}}
+	mixture, err := scorekit.Fit(background, be, net.MixtureEnergy{Components: 2}, objective.Denoising{Sigma: 0.5}, p, scorekit.WithSteps(1))
+	if err != nil {
+		t.Fatal(err)
+	}
 	estimate := func(e effort, n int) (kde.Estimate, error) { return kde.New(cloud(e, n), kde.Gaussian, kde.Fixed(0.2)) }
 	return []work{
 		{"implicit.Fit", func(ctx context.Context, e effort) error {
@@ -197,6 +209,104 @@ func works(t *testing.T, be backends.Backend) []work {
 			}
 			return err
 		}},
+		{"metric.KernelStein.Squared", func(ctx context.Context, e effort) error {
+			_, err := metric.KernelStein{}.Squared(ctx, be, e.normal(), cloud(e, 60_000))
+			return err
+		}},
+		{"metric.KernelStein.Test", func(ctx context.Context, e effort) error {
+			_, err := metric.KernelStein{}.Test(ctx, be, e.normal(), cloud(e, 30_000))
+			return err
+		}},
+		{"metric.FiniteSetStein", func(ctx context.Context, e effort) error {
+			_, err := metric.FiniteSetStein{Locations: cloud(little, 40)}.Squared(ctx, be, e.normal(), cloud(e, 1_000_000))
+			return err
+		}},
+		{"metric.FisherDivergence", func(ctx context.Context, e effort) error {
+			return again(e, func() error {
+				_, err := metric.FisherDivergence(ctx, be, p, e.normal(), cloud(e, 300_000))
+				return err
+			})
+		}},
+		{"metric.ImplicitFisher", func(ctx context.Context, e effort) error {
+			return again(e, func() error {
+				_, _, err := metric.ImplicitFisher{}.Estimate(ctx, be, e.normal(), cloud(e, 300_000))
+				return err
+			})
+		}},
+		{"metric.ImplicitFisher.ByParts", func(ctx context.Context, e effort) error {
+			return again(e, func() error {
+				_, err := metric.ImplicitFisher{}.ByParts(ctx, be, p, e.normal(), cloud(e, 300_000))
+				return err
+			})
+		}},
+		{"metric.Support.ByParts", func(ctx context.Context, e effort) error {
+			return again(e, func() error {
+				_, err := metric.Support{Low: 0, High: math.Inf(1)}.ByParts(ctx, be, line, e.normal())
+				return err
+			})
+		}},
+		{"metric.Support.Boundary", func(ctx context.Context, e effort) error {
+			return again(e, func() error {
+				_, err := metric.Support{Low: 0, High: math.Inf(1)}.Boundary(ctx, be, e.normal(), [][]float64{{0.5}, {1}, {1.5}})
+				return err
+			})
+		}},
+		{"metric.Recognition", func(ctx context.Context, e effort) error {
+			labels := make([]int, len(cloud(e, 1000)))
+			for i := range labels {
+				labels[i] = i % 2
+			}
+			_, err := metric.Recognition{Hidden: 8, Steps: e.of(4, 10_000_000)}.Test(ctx, be, cloud(e, 1000), labels, cloud(e, 1000), labels)
+			return err
+		}},
+		{"ebm.AnnealedImportance", func(ctx context.Context, e effort) error {
+			_, err := ebm.AnnealedImportance(ctx, be, e.energy(), 10, ebm.Annealing{Mean: []float64{0, 0}, Std: 1.5, Levels: e.of(4, 1_000_000), StepSize: 0.1})
+			return err
+		}},
+		{"ebm.LogDensity", func(ctx context.Context, e effort) error {
+			return again(e, func() error {
+				_, err := ebm.LogDensity(ctx, be, e.energy(), cloud(e, 300_000), 0)
+				return err
+			})
+		}},
+		{"ebm.Limit", func(ctx context.Context, e effort) error {
+			return again(e, func() error {
+				_, err := ebm.Limit(ctx, be, mixture, cloud(e, 1000), []float64{0.1, 0.01})
+				return err
+			})
+		}},
+		{"Draw of a stream", func(ctx context.Context, e effort) error {
+			_, err := scorekit.Draw(ctx, be, streamed(t, numbers{values: []float64{1}, before: func(ctx context.Context, _ int) error {
+				switch e {
+				case bad:
+					return errors.New("a source that fails")
+				case much: // it waits for what does not come
+					<-ctx.Done()
+				}
+				return ctx.Err()
+			}}), 10, 1)
+			return err
+		}},
+		{"ebm.LogPartition", func(ctx context.Context, e effort) error {
+			if e != much {
+				_, err := ebm.LogPartition(ctx, be, e.energy(), ebm.Box{Low: []float64{-8, -8}, High: []float64{8, 8}})
+				return err
+			}
+			// A wide box and a tolerance that no number of cells reaches; it gives up after a while.
+			for {
+				_, err := ebm.LogPartition(ctx, be, e.energy(), ebm.Box{Low: []float64{-3000, -3000}, High: []float64{3000, 3000}, Tolerance: 1e-15})
+				if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+					return err
+				}
+			}
+		}},
+	}
+}
+
+// hostWorks are those that take no backend.
+func hostWorks() []work {
+	estimate := func(e effort, n int) (kde.Estimate, error) { return kde.New(cloud(e, n), kde.Gaussian, kde.Fixed(0.2)) }
+	return []work{
 		{"kde.LeaveOneOut", func(ctx context.Context, e effort) error {
 			_, err := kde.New(cloud(e, 30_000), kde.Gaussian, kde.LeaveOneOut(ctx))
 			return err
@@ -232,40 +342,68 @@ func works(t *testing.T, be backends.Backend) []work {
 			_, err := metric.Wasserstein{}.Distance(ctx, cloud(e, 4_000), cloud(e, 3_999))
 			return err
 		}},
-		{"metric.KernelStein.Squared", func(ctx context.Context, e effort) error {
-			_, err := metric.KernelStein{}.Squared(ctx, be, e.normal(), cloud(e, 60_000))
-			return err
-		}},
-		{"metric.KernelStein.Test", func(ctx context.Context, e effort) error {
-			_, err := metric.KernelStein{}.Test(ctx, be, e.normal(), cloud(e, 30_000))
-			return err
-		}},
-		{"metric.Recognition", func(ctx context.Context, e effort) error {
-			labels := make([]int, len(cloud(e, 1000)))
-			for i := range labels {
-				labels[i] = i % 2
-			}
-			_, err := metric.Recognition{Hidden: 8, Steps: e.of(4, 10_000_000)}.Test(ctx, be, cloud(e, 1000), labels, cloud(e, 1000), labels)
-			return err
-		}},
-		{"ebm.AnnealedImportance", func(ctx context.Context, e effort) error {
-			_, err := ebm.AnnealedImportance(ctx, be, e.energy(), 10, ebm.Annealing{Mean: []float64{0, 0}, Std: 1.5, Levels: e.of(4, 1_000_000), StepSize: 0.1})
-			return err
-		}},
-		{"ebm.LogPartition", func(ctx context.Context, e effort) error {
-			if e != much {
-				_, err := ebm.LogPartition(ctx, be, e.energy(), ebm.Box{Low: []float64{-8, -8}, High: []float64{8, 8}})
+		{"metric.Sliced.Distance", func(ctx context.Context, e effort) error {
+			return again(e, func() error {
+				_, err := metric.Sliced{}.Distance(ctx, cloud(e, 30_000), cloud(e, 20_000))
 				return err
+			})
+		}},
+		{"metric.Sliced.Max", func(ctx context.Context, e effort) error {
+			return again(e, func() error {
+				_, _, err := metric.Sliced{Projections: 2}.Max(ctx, cloud(e, 30_000), cloud(e, 20_000))
+				return err
+			})
+		}},
+		{"metric.GaussianOf", func(ctx context.Context, e effort) error {
+			return again(e, func() error {
+				_, err := metric.GaussianOf(ctx, cloud(e, 300_000))
+				return err
+			})
+		}},
+		{"metric.Gaussian.W2", func(ctx context.Context, e effort) error {
+			return again(e, func() error {
+				_, err := broadGaussian(e).W2(ctx, broadGaussian(e))
+				return err
+			})
+		}},
+		{"metric.Gaussian.ByParts", func(ctx context.Context, e effort) error {
+			return again(e, func() error {
+				_, err := broadGaussian(e).ByParts(ctx, broadGaussian(e))
+				return err
+			})
+		}},
+		{"metric.RHat", func(ctx context.Context, e effort) error {
+			return again(e, func() error {
+				_, err := metric.RHat(ctx, cloud(e, 100_000))
+				return err
+			})
+		}},
+		{"metric.EffectiveSampleSize", func(ctx context.Context, e effort) error {
+			draws := make([][]float64, e.of(20, 1_000_000))
+			for i := range draws { // a chain that only climbs
+				draws[i] = []float64{float64(i)}
 			}
-			// A wide box and a tolerance that no number of cells reaches; it gives up after a while.
-			for {
-				_, err := ebm.LogPartition(ctx, be, e.energy(), ebm.Box{Low: []float64{-3000, -3000}, High: []float64{3000, 3000}, Tolerance: 1e-15})
-				if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
-					return err
-				}
+			if e == bad {
+				draws[3][0] = math.NaN()
 			}
+			_, err := metric.EffectiveSampleSize(ctx, draws)
+			return err
 		}},
 	}
+}
+
+// broadGaussian is N(0, I) in many dimensions, whose covariance has a NaN when the work is to fail.
+func broadGaussian(e effort) metric.Gaussian {
+	d := e.of(2, 200)
+	g := metric.Gaussian{Mean: make([]float64, d)}
+	for i := range d {
+		g.Cov = append(g.Cov, make([]float64, d))
+		g.Cov[i][i] = 1
+	}
+	if e == bad {
+		g.Cov[0][0] = math.NaN()
+	}
+	return g
 }
 
 // stopped cancels the work in its middle. The promise is to end within two seconds; a minute is waited for on a slow machine, and
@@ -294,29 +432,24 @@ func stopped(t *testing.T, w work) {
 }
 
 // Every verb that takes long ends soon after its context, with the cause. However it ends, and also when it comes to its end
-// or fails, it leaves no goroutine, no open file and no temporary file.
+// or fails, it leaves no goroutine, no open file and no temporary file. On XLA the promise of soon holds from the end of what is
+// being compiled on.
 func TestVerbsStopAndLeaveNothing(t *testing.T) {
-	be := testbackend.Go(t)
-	for _, w := range append(trainings(t, be), works(t, be)...) {
-		t.Run(w.name, func(t *testing.T) {
-			leaktest.Run(t, func() {
-				if err := w.do(background, little); err != nil {
-					t.Errorf("with little to do: %v", err)
-				}
-				if err := w.do(background, bad); err == nil {
-					t.Error("with something bad: no error")
-				}
-				stopped(t, w)
+	check := func(t *testing.T, all []work) {
+		for _, w := range all {
+			t.Run(w.name, func(t *testing.T) {
+				leaktest.Run(t, func() {
+					if err := w.do(background, little); err != nil {
+						t.Errorf("with little to do: %v", err)
+					}
+					if err := w.do(background, bad); err == nil {
+						t.Error("with something bad: no error")
+					}
+					stopped(t, w)
+				})
 			})
-		})
-	}
-}
-
-// So do those that work step by step, or block by block, on every backend.
-func TestTrainingsStopOnEveryBackend(t *testing.T) {
-	testbackend.Each(t, func(t *testing.T, be backends.Backend) {
-		for _, w := range trainings(t, be) {
-			t.Run(w.name, func(t *testing.T) { stopped(t, w) })
 		}
-	})
+	}
+	testbackend.Each(t, func(t *testing.T, be backends.Backend) { check(t, append(trainings(t, be), works(t, be)...)) })
+	check(t, hostWorks())
 }

@@ -25,7 +25,7 @@
 //	draws, err := scorekit.Sample(ctx, backend, fitted, sampler, n, options…)      // score → draws
 //	scores, err := scorekit.Evaluate(ctx, backend, fitted, points)                 // score at points
 //	loss, se, err := scorekit.EvaluateLoss(ctx, backend, fitted, objective, data, n, seed)
-//	points, err := scorekit.Draw(backend, data, n, seed)                           // data → points on the host
+//	points, err := scorekit.Draw(ctx, backend, data, n, seed)                      // data → points on the host
 //	err := fitted.Save(path)
 //	fitted, err := scorekit.Load(path)
 //
@@ -45,7 +45,8 @@
 //
 //	score.go                    the vocabulary: Score, Model, Energy, Objective, Data, Sampler
 //	fitted.go                   Fit, and Fitted, a trained model
-//	fitsteps.go training.go     FitSteps; what one block of training steps is
+//	fitsteps.go training.go     FitSteps; a training run
+//	stepgraph.go stepper.go     what one block of training steps is; what is compiled, kept from run to run
 //	optimizer.go                Adam, AdamW, SGD and the learning rate
 //	sample.go                   Sample
 //	samplesteps.go sampling.go  SampleSteps; what one block of sampling steps is

@@ -14,13 +14,15 @@ import (
 )
 
 // Draw returns n examples of data on the host, [n, dims...], float32: draws from a density, a batch of a data set. The
-// same seed, backend and version give the same examples.
+// same seed, backend and version give the same examples. ctx stops it before the draws, which are one call, and while a stream
+// is waited for.
 //
-// It returns an error for impossible settings of data and for n below 1.
-func Draw(backend backends.Backend, data Data, n int, seed int64) (*tensors.Tensor, error) {
+// It returns an error for impossible settings of data and for n below 1, those of a stream's source, and one that wraps ctx's
+// cause when it was stopped.
+func Draw(ctx context.Context, backend backends.Backend, data Data, n int, seed int64) (*tensors.Tensor, error) {
 	var out *tensors.Tensor
 	err := guard("scorekit: Draw", func() error {
-		if err := given(argument{"backend", backend}, argument{"data", data}); err != nil {
+		if err := given(argument{"ctx", ctx}, argument{"backend", backend}, argument{"data", data}); err != nil {
 			return err
 		}
 		if n < 1 {
@@ -29,7 +31,7 @@ func Draw(backend backends.Backend, data Data, n int, seed int64) (*tensors.Tens
 		if err := validate(data); err != nil {
 			return err
 		}
-		drawn, err := drawBatch(backend, data, n, seed, dtypes.Float32)
+		drawn, err := drawBatch(ctx, backend, data, n, seed)
 		if err != nil {
 			return err
 		}
@@ -43,16 +45,20 @@ func Draw(backend backends.Backend, data Data, n int, seed int64) (*tensors.Tens
 type drawn struct{ x, classes, state *tensors.Tensor }
 
 // drawBatch draws a batch without classes.
-func drawBatch(backend backends.Backend, data Data, n int, seed int64, dtype dtypes.DType) (*drawn, error) {
+func drawBatch(ctx context.Context, backend backends.Backend, data Data, n int, seed int64) (*drawn, error) {
+	const dtype = dtypes.Float32
 	state, err := random.Seed(seed)
 	if err != nil {
 		return nil, err
 	}
 	var parts []*tensors.Tensor
 	if s, ok := streamOf(data); ok {
-		if parts, err = s.first(n, seed, dtype); err != nil {
+		if parts, err = s.first(ctx, n, seed, dtype); err != nil {
 			return nil, err
 		}
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
 	}
 	exec, err := drawing(backend, data, n, dtype, false)
 	if err != nil {
@@ -96,10 +102,10 @@ func draw(exec *mlctx.Exec, state *tensors.Tensor, parts []*tensors.Tensor) (*dr
 }
 
 // first returns the first n examples of a stream as one block.
-func (s stream) first(n int, seed int64, dtype dtypes.DType) (parts []*tensors.Tensor, err error) {
-	o := order{source: s.source, shape: s.shape, dtype: dtype, seed: seed, batch: n, end: func(int) int { return 1 }, last: 1}
-	err = o.read(context.Background(), func(b []*tensors.Tensor) bool { parts = b; return false })
-	return parts, err
+func (s stream) first(ctx context.Context, n int, seed int64, dtype dtypes.DType) ([]*tensors.Tensor, error) {
+	reader := startFeeder(ctx, order{source: s.source, shape: s.shape, dtype: dtype, seed: seed, batch: n, end: func(int) int { return 1 }, last: 1})
+	defer reader.close()
+	return reader.next(ctx)
 }
 
 // takeBatch adds a batch of data to the graph, with classes if they are asked for.

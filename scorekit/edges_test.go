@@ -49,8 +49,8 @@ func TestMissingArguments(t *testing.T) {
 		_, _, err := scorekit.EvaluateLoss(ctx, b, m, o, d, 10, 0)
 		return err
 	}
-	draw := func(b backends.Backend, d scorekit.Data) error {
-		_, err := scorekit.Draw(b, d, 1, 0)
+	draw := func(ctx context.Context, b backends.Backend, d scorekit.Data) error {
+		_, err := scorekit.Draw(ctx, b, d, 1, 0)
 		return err
 	}
 	lin := scorekit.Score(linear)
@@ -83,8 +83,9 @@ func TestMissingArguments(t *testing.T) {
 		{lose(background, be, nil, good, g), "scorekit: EvaluateLoss: model nil: must be given"},
 		{lose(background, be, g, nil, g), "scorekit: EvaluateLoss: objective nil: must be given"},
 		{lose(background, be, g, good, nil), "scorekit: EvaluateLoss: data nil: must be given"},
-		{draw(nil, g), "scorekit: Draw: backend nil: must be given"},
-		{draw(be, nil), "scorekit: Draw: data nil: must be given"},
+		{draw(noContext, be, g), "scorekit: Draw: ctx nil: must be given"},
+		{draw(background, nil, g), "scorekit: Draw: backend nil: must be given"},
+		{draw(background, be, nil), "scorekit: Draw: data nil: must be given"},
 		{(&scorekit.Fitted{}).Save(filepath.Join(t.TempDir(), "x")), "scorekit: Save: model nil: must come from Fit or Load"},
 	} {
 		wantError(t, c.err, c.want)

@@ -19,6 +19,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/scorekit/lab/internal/testbackend"
+	"github.com/scorekit/lab/internal/testvalues"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/random"
 )
@@ -217,22 +218,6 @@ func TestEvaluateLossGoesOnFromBlockToBlock(t *testing.T) {
 	})
 }
 
-// ending is a context that ends when it has been asked so often.
-type ending struct {
-	context.Context
-	asked *atomic.Int64
-	end   int64
-}
-
-func endingAt(end int64) ending { return ending{background, new(atomic.Int64), end} }
-
-func (e ending) Err() error {
-	if e.asked.Add(1) >= e.end {
-		return context.Canceled
-	}
-	return nil
-}
-
 // Evaluate and EvaluateLoss look at ctx before each block, and say how far they came. 10,000 points are three blocks of 3,334.
 func TestEvaluateStopsBetweenBlocks(t *testing.T) {
 	points := make([][]float64, 10_000)
@@ -270,7 +255,7 @@ func TestEvaluateStopsBetweenBlocks(t *testing.T) {
 			{lose, 3, "scorekit: EvaluateLoss: stopped after 102 of 151 examples: context canceled"},
 			{lose, 4, ""},
 		} {
-			err := c.do(endingAt(c.end))
+			err := c.do(testvalues.EndingAt(c.end))
 			if c.want == "" && err != nil || c.want != "" && (fmt.Sprint(err) != c.want || !errors.Is(err, context.Canceled)) {
 				t.Errorf("error %v, want %q", err, c.want)
 			}

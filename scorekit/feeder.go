@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
+	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gomlx/gomlx/pkg/core/dtypes"
@@ -36,6 +39,7 @@ type order struct {
 	first   int           // the number of the first batch
 	end     func(int) int // the end of the block that starts at a batch
 	last    int           // the batch at which reading ends
+	at      int           // the batch that comes next, once it is read
 }
 
 // patience is how long a run that ends waits for a source that was told to stop: beyond that it goes on by itself, and
@@ -44,15 +48,55 @@ const patience = time.Second
 
 func startFeeder(ctx context.Context, o order) *feeder {
 	ctx, cancel := context.WithCancel(ctx)
+	o.at = o.first
 	f := &feeder{blocks: make(chan blockOrError, 1), cancel: cancel, done: make(chan struct{})}
 	go func() {
 		defer close(f.done)
-		err := o.read(ctx, func(parts []*tensors.Tensor) bool { return f.send(ctx, blockOrError{parts: parts}) })
-		if err != nil {
-			f.send(ctx, blockOrError{err: err})
-		}
+		var err error
+		returned := false
+		defer func() {
+			// A panic here would end the program, and with it the run whose weights the caller is to have: nobody else can
+			// recover from it.
+			if !returned {
+				err = o.failed(panicked(recover()))
+			}
+			if err != nil {
+				f.send(ctx, blockOrError{err: err})
+			}
+		}()
+		err = o.read(ctx, func(parts []*tensors.Tensor) bool { return f.send(ctx, blockOrError{parts: parts}) })
+		returned = true
 	}()
 	return f
+}
+
+// failed names the source, and the batch that it was to give.
+func (o *order) failed(err error) error {
+	return fmt.Errorf("source %T: batch %d: %w", o.source, o.at, err)
+}
+
+// panicked says what a panic was and where it began, in the code that Go's runtime was called from. Without a value the
+// goroutine was ended by runtime.Goexit, as a test's FailNow does.
+func panicked(value any) error {
+	if value == nil {
+		return errors.New("it ended its goroutine")
+	}
+	where := "an unknown place"
+	callers := make([]uintptr, 64)
+	frames := runtime.CallersFrames(callers[:runtime.Callers(1, callers)])
+	for panicking, more := false, true; more; {
+		var f runtime.Frame
+		f, more = frames.Next()
+		if panicking && !strings.HasPrefix(f.Function, "runtime.") {
+			where = fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
+			break
+		}
+		panicking = panicking || f.Function == "runtime.gopanic"
+	}
+	if err, ok := value.(error); ok {
+		return fmt.Errorf("panic at %s: %w", where, err)
+	}
+	return fmt.Errorf("panic at %s: %v", where, value)
 }
 
 func (f *feeder) send(ctx context.Context, b blockOrError) bool {
@@ -87,25 +131,24 @@ func (f *feeder) close() {
 }
 
 // read gives the blocks to each, until it returns false or all are read.
-func (o order) read(ctx context.Context, each func([]*tensors.Tensor) bool) error {
-	if o.first >= o.last {
+func (o *order) read(ctx context.Context, each func([]*tensors.Tensor) bool) error {
+	if o.at >= o.last {
 		return nil
 	}
-	at := o.first // the batch that comes next
 	var b *hostBlock
-	for batch, err := range o.source.Batches(ctx, o.seed, o.batch, o.first) {
+	for batch, err := range o.source.Batches(ctx, o.seed, o.batch, o.at) {
 		if err != nil {
-			return fmt.Errorf("source %T: batch %d: %w", o.source, at, err)
+			return o.failed(err)
 		}
 		if b == nil {
-			b = o.newBlock(o.end(at) - at)
+			b = o.newBlock(o.end(o.at) - o.at)
 		}
-		if err := b.add(o, batch); err != nil {
-			return fmt.Errorf("source %T: batch %d: %w", o.source, at, err)
+		if err := b.add(*o, batch); err != nil {
+			return o.failed(err)
 		}
-		at++
+		o.at++
 		if b.filled == b.steps {
-			if !each(b.parts()) || at >= o.last {
+			if !each(b.parts()) || o.at >= o.last {
 				return nil
 			}
 			b = nil
@@ -114,7 +157,7 @@ func (o order) read(ctx context.Context, each func([]*tensors.Tensor) bool) erro
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return fmt.Errorf("source %T: it ended before batch %d: must go on for ever, pass after pass", o.source, at)
+	return fmt.Errorf("source %T: it ended before batch %d: must go on for ever, pass after pass", o.source, o.at)
 }
 
 // hostBlock is a block while it is put together: [steps·batch, dims...].

@@ -493,26 +493,26 @@ func TestEvaluateLoss(t *testing.T) {
 // 8,000 draws: four standard errors are allowed.
 func TestDraw(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, be backends.Backend) {
-		x, err := scorekit.Draw(be, gaussian(t, 2, 3, 3), 4000, 9)
+		x, err := scorekit.Draw(t.Context(), be, gaussian(t, 2, 3, 3), 4000, 9)
 		if err != nil {
 			t.Fatal(err)
 		}
 		mean, variance, n := meanAndVariance(t, x)
 		within(t, "mean", mean, 3, 4*2/math.Sqrt(n))
 		within(t, "variance", variance, 4, 4*4*math.Sqrt(2/n))
-		again, err := scorekit.Draw(be, gaussian(t, 2, 3, 3), 4000, 9)
+		again, err := scorekit.Draw(t.Context(), be, gaussian(t, 2, 3, 3), 4000, 9)
 		if err != nil {
 			t.Fatal(err)
 		}
 		equalTensors(t, "the same seed", x, again)
-		one, err := scorekit.Draw(be, examples(t, [][]float64{{5, 6}}), 2, 0)
+		one, err := scorekit.Draw(t.Context(), be, examples(t, [][]float64{{5, 6}}), 2, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if rows, _ := scorekit.Rows(one); rows[1][0] != 5 || rows[1][1] != 6 {
 			t.Errorf("drew %v from one example", rows)
 		}
-		_, err = scorekit.Draw(be, gaussian(t, 2, 3), 0, 0)
+		_, err = scorekit.Draw(t.Context(), be, gaussian(t, 2, 3), 0, 0)
 		wantError(t, err, "scorekit: Draw: 0 examples: must be at least 1")
 	})
 }

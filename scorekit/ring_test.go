@@ -29,7 +29,7 @@ func TestRingIsLearned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	points, err := scorekit.Draw(be, blurred, 20_000, 99)
+	points, err := scorekit.Draw(t.Context(), be, blurred, 20_000, 99)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestRingIsLearned(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := metric.FisherDivergence(be, exact, f, points, sigma)
+		d, err := metric.FisherDivergence(t.Context(), be, exact, f, points, sigma)
 		if err != nil {
 			t.Fatal(err)
 		}

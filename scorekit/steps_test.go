@@ -124,7 +124,7 @@ func TestSamplingWhileTraining(t *testing.T) {
 func TestExamplesAreShared(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, be backends.Backend) {
 		points := [][]float64{{1, 3}, {-2, 0.1}}
-		tensor, err := scorekit.Draw(be, examples(t, points), 2, 0)
+		tensor, err := scorekit.Draw(t.Context(), be, examples(t, points), 2, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ import (
 // one ready, one being put together, and nothing else of what the source has. A resumed run starts the source at its place
 // and ends with the weights of an uninterrupted one. A cancelled ctx ends a run at once, even while the source is waited
 // for; its Batches gets the same ctx, and must return soon after it is cancelled if no goroutine is to be left behind.
-// An error of the source, or a batch that is not as it should be, stops training with the last good weights.
+// An error of the source, a panic in it, or a batch that is not as it should be, stops training with the last good weights.
 //
 // A source that has the method Classes() int tells how many classes its examples have, as [Labelled] does; without it they
 // are looked for as the batches come.

@@ -3,10 +3,12 @@ package scorekit_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"math"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -18,6 +20,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/tensors"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
+	"github.com/scorekit/lab/internal/leaktest"
 	"github.com/scorekit/lab/internal/testbackend"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/objective"
@@ -286,6 +289,83 @@ func TestStreamStopsWithoutLeavingGoroutines(t *testing.T) {
 	wantError(t, err, "stopped after step 0 of 50", "the cause")
 }
 
+// A panic in a source, which happens in the goroutine that reads ahead, is an error that says what it was, of which source and
+// where, and ends the run as any failed step does: with the weights so far and with nothing left behind.
+func TestSourceThatPanics(t *testing.T) {
+	trouble := errors.New("trouble")
+	nobody := func() *numbers { return nil }
+	const line = `stream_test\.go:\d+: `
+	for name, c := range map[string]struct {
+		panics func()
+		want   string
+		is     error
+	}{
+		"text":         {func() { panic("out of paper") }, "panic at " + line + "out of paper$", nil},
+		"an error":     {func() { panic(trouble) }, "panic at " + line + "trouble$", trouble},
+		"nil":          {func() { _ = nobody().values }, "panic at " + line + "runtime error: invalid memory address or nil pointer dereference$", nil},
+		"beyond a row": {func() { _ = []int{1}[len(trouble.Error())] }, "panic at " + line + `runtime error: index out of range \[7\] with length 1$`, nil},
+		"Goexit":       {runtime.Goexit, "it ended its goroutine$", nil},
+	} {
+		source := func(at int) scorekit.Data {
+			return streamed(t, numbers{values: []float64{1, 2, 3}, before: func(_ context.Context, batch int) error {
+				if batch == at {
+					c.panics()
+				}
+				return nil
+			}})
+		}
+		check := func(verb string, batch int, err error) {
+			t.Helper()
+			want := fmt.Sprintf(`^scorekit: %s: source scorekit_test\.numbers: batch %d: %s`, verb, batch, c.want)
+			if err == nil || !regexp.MustCompile(want).MatchString(err.Error()) || c.is != nil && !errors.Is(err, c.is) {
+				t.Errorf("%s: error %v, want %s", name, err, want)
+			}
+		}
+		be, dir, denoise := testbackend.Go(t), t.TempDir(), objective.Denoising{Sigma: 0.5}
+		leaktest.Run(t, func() {
+			f, err := scorekit.Fit(background, be, smallNet, denoise, source(7), scorekit.WithBatch(2), scorekit.WithUnroll(3),
+				scorekit.WithSteps(50), scorekit.WithCheckpoints(dir, 3))
+			check("Fit", 7, err)
+			kept, loadErr := scorekit.Load(dir)
+			if f == nil || f.Steps() != 6 || loadErr != nil || kept.Steps() != 6 {
+				t.Errorf("%s: after two calls of 3 steps: %v, checkpoint %v (%v)", name, f, kept, loadErr)
+			}
+			mean, se, err := scorekit.EvaluateLoss(background, be, scorekit.Score(func(_ *mlctx.Context, x, _ *Node) *Node { return graph.Neg(x) }), denoise, source(0), 64, 1)
+			check("EvaluateLoss", 0, err)
+			x, err := scorekit.Draw(background, be, source(0), 3, 1)
+			check("Draw", 0, err)
+			if mean != 0 || se != 0 || x != nil {
+				t.Errorf("%s: loss %v ± %v, draws %v beside the errors", name, mean, se, x)
+			}
+		})
+	}
+}
+
+// Draw is stopped before it draws, and while it waits for a stream, with the cause.
+func TestDrawStops(t *testing.T) {
+	reason := errors.New("enough")
+	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
+		over, cancel := context.WithCancelCause(background)
+		cancel(reason)
+		for name, data := range map[string]scorekit.Data{"examples": examples(t, [][]float64{{1}}), "stream": streamed(t, numbers{values: []float64{1}})} {
+			if x, err := scorekit.Draw(over, b, data, 3, 1); x != nil || !errors.Is(err, reason) {
+				t.Errorf("%s: drew %v, error %v", name, x, err)
+			}
+		}
+		leaktest.Run(t, func() {
+			ctx, cancel := context.WithCancelCause(background)
+			_, err := scorekit.Draw(ctx, b, streamed(t, numbers{values: []float64{1}, before: func(own context.Context, _ int) error {
+				cancel(reason)
+				<-own.Done()
+				return own.Err()
+			}}), 3, 1)
+			if !errors.Is(err, reason) || fmt.Sprint(err) != "scorekit: Draw: enough" {
+				t.Errorf("error %v while a stream was waited for", err)
+			}
+		})
+	})
+}
+
 // What is held in memory is three blocks, however much the source gives: of a run of 200 batches no more than those of
 // four calls have been read when the second call is done.
 func TestStreamReadsNoFurtherThanItMust(t *testing.T) {
@@ -310,14 +390,14 @@ func TestStreamReadsNoFurtherThanItMust(t *testing.T) {
 func TestStreamOnTheHost(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
 		data := streamed(t, numbers{values: []float64{1, 2, 3, 4}})
-		x, err := scorekit.Draw(b, data, 400, 3)
+		x, err := scorekit.Draw(t.Context(), b, data, 400, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
 		mean, variance, n := meanAndVariance(t, x)
 		within(t, "mean", mean, 2.5, 4*math.Sqrt(1.25/n))
 		within(t, "variance", variance, 1.25, 0.25)
-		again, err := scorekit.Draw(b, data, 400, 3)
+		again, err := scorekit.Draw(t.Context(), b, data, 400, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -347,7 +427,7 @@ func TestAugment(t *testing.T) {
 	}
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
 		for name, data := range map[string]scorekit.Data{"examples": examples(t, [][]float64{{3}}), "stream": streamed(t, numbers{values: []float64{3}})} {
-			x, err := scorekit.Draw(b, scorekit.Augment(scorekit.Augment(data, half), func(_ *random.Source, x *Node) *Node { return graph.AddScalar(x, 1) }), 400, 1)
+			x, err := scorekit.Draw(t.Context(), b, scorekit.Augment(scorekit.Augment(data, half), func(_ *random.Source, x *Node) *Node { return graph.AddScalar(x, 1) }), 400, 1)
 			if err != nil {
 				t.Fatal(name, err)
 			}
@@ -358,7 +438,7 @@ func TestAugment(t *testing.T) {
 	})
 	be := testbackend.Go(t)
 	draw := func(data scorekit.Data) error {
-		_, err := scorekit.Draw(be, data, 3, 1)
+		_, err := scorekit.Draw(t.Context(), be, data, 3, 1)
 		return err
 	}
 	data := examples(t, [][]float64{{3, 4}})

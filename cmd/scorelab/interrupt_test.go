@@ -89,19 +89,27 @@ func interrupt(t *testing.T, ready func(pid int, said string) bool, line ...stri
 	if err != nil || len(left) > 0 {
 		t.Errorf("temporary files left behind: %v, %v", left, err)
 	}
-	for _, process := range processesWith("TMPDIR=" + temp) {
+	// What was killed is gone a moment later; what was not stays. A notebook's kernel has a folder below this one.
+	var running []string
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		if running = processesWith("TMPDIR=" + temp); len(running) == 0 {
+			break
+		}
+	}
+	for _, process := range running {
 		t.Errorf("left running: %s", process)
 	}
 	return command.ProcessState.ExitCode(), out.String()
 }
 
-// processesWith returns the command lines of the processes that have this variable, on Linux.
+// processesWith returns the command lines of the processes that have this variable, or one that names something in this folder,
+// on Linux.
 func processesWith(variable string) []string {
 	folders, _ := filepath.Glob("/proc/[0-9]*")
 	var found []string
 	for _, folder := range folders {
 		environment, err := os.ReadFile(filepath.Join(folder, "environ"))
-		if err == nil && bytes.Contains(environment, []byte(variable+"\x00")) {
+		if err == nil && (bytes.Contains(environment, []byte(variable+"\x00")) || bytes.Contains(environment, []byte(variable+"/"))) {
 			line, _ := os.ReadFile(filepath.Join(folder, "cmdline"))
 			found = append(found, strings.ReplaceAll(string(line), "\x00", " "))
 		}
@@ -257,11 +265,13 @@ func points(t *testing.T, n int) string {
 	return path
 }
 
-// Ctrl-C ends a set-up while a tool is at work, and leaves the folder so that the next one goes on.
+// Ctrl-C ends a set-up while a tool is at work, and leaves the folder so that the next one goes on. The tool is told to stop, and
+// not killed before it can.
 func TestCtrlCOnSetUp(t *testing.T) {
 	home, bin := filepath.Join(t.TempDir(), "home"), t.TempDir()
-	at := filepath.Join(bin, "at-work")
-	python := "#!/bin/sh\ncase \"$1\" in\n-c) echo 3.12.1 ;;\n*) mkdir -p \"$3/bin\"; : > \"$TMPDIR/unpacked\"; : > " + at + "; sleep 600 ;;\nesac\n"
+	at, told := filepath.Join(bin, "at-work"), filepath.Join(bin, "told")
+	python := "#!/bin/sh\ncase \"$1\" in\n-c) echo 3.12.1 ;;\n*) trap ': > " + told + "; exit 143' TERM; mkdir -p \"$3/bin\"; : > \"$TMPDIR/unpacked\"; : > " + at +
+		"; sleep 600 & wait ;;\nesac\n"
 	if err := os.WriteFile(filepath.Join(bin, "python3"), []byte(python), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -270,6 +280,9 @@ func TestCtrlCOnSetUp(t *testing.T) {
 	status, text := interrupt(t, exists(at), "setup")
 	if status != 130 || !strings.Contains(text, "run it again and it goes on from there") {
 		t.Errorf("status %d: %s", status, text)
+	}
+	if _, err := os.Stat(told); err != nil {
+		t.Errorf("the tool was not told to stop: %v", err)
 	}
 	disktest.Holds(t, home, "SCORELAB", ".gitignore", "CACHEDIR.TAG", "logs/venv.log")
 	for _, folder := range []string{"venv", "tmp"} {
@@ -288,12 +301,21 @@ func TestCtrlCOnNotebooks(t *testing.T) {
 	runtime := filepath.Join(s.Home, "jupyter", "runtime", "*-*.json")
 	before, _ := filepath.Glob(runtime)
 	out := t.TempDir()
+	// A kernel that starts has a file by which it is found, which must go with it.
+	scratch := filepath.Join(os.TempDir(), t.Name()+"*", "*", "scorelab-*", "tmp", "*.json")
+	kernels := filepath.Join(s.Home, "jupyter", "runtime", "*.json")
+	there, _ := filepath.Glob(kernels)
+	starts := func(pid int, text string) bool {
+		now, _ := filepath.Glob(kernels)
+		return exists(scratch)(pid, text) || len(now) > len(there)
+	}
 	for _, test := range []struct {
 		ready  func(int, string) bool
 		status int
 		line   []string
 	}{
 		{func(_ int, text string) bool { return strings.Contains(text, "starting") }, 130, []string{"run", "00", "--out", filepath.Join(out, "early")}},
+		{starts, 130, []string{"run", "00", "--out", filepath.Join(out, "kernel")}},
 		{func(_ int, text string) bool { return strings.Contains(text, "1/") }, 130, []string{"run", "00", "--out", filepath.Join(out, "run")}},
 		{exists(filepath.Join(out, "book", "index.html")), 130, []string{"book", "--out", filepath.Join(out, "book")}},
 		// It is left by Ctrl-C: that is no failure.
@@ -304,6 +326,10 @@ func TestCtrlCOnNotebooks(t *testing.T) {
 				t.Errorf("status %d, want %d: %s", status, test.status, text)
 			}
 		})
+	}
+	// What was executed before the Ctrl-C is kept.
+	if text, err := os.ReadFile(filepath.Join(out, "run", "00-tour.ipynb")); err != nil || !bytes.Contains(text, []byte(`"execution_count": 1,`)) {
+		t.Errorf("the first cell's output is not in the notebook of %d bytes: %v", len(text), err)
 	}
 	for _, pattern := range []string{".*.new", "*.new"} {
 		if left, _ := filepath.Glob(filepath.Join(out, "*", pattern)); len(left) > 0 {

@@ -179,7 +179,7 @@ func TestWork(t *testing.T) {
 type chore struct{ steps int }
 
 func (c *chore) advance() (int, error) { c.steps += 4; time.Sleep(time.Second); return 4, nil }
-func (c *chore) judge() (map[string]float64, error) {
+func (c *chore) judge(context.Context) (map[string]float64, error) {
 	return map[string]float64{"steps": float64(c.steps)}, nil
 }
 func (c *chore) size() (items, flops float64) { return 2, 3 }
@@ -190,7 +190,7 @@ func TestServe(t *testing.T) { synctest.Test(t, testServe) }
 
 func testServe(t *testing.T) {
 	out := &strings.Builder{}
-	if err := do(&chore{}, true, Request{How: Serve}, strings.NewReader("1.5\n0.5\n"), out); err != nil {
+	if err := do(t.Context(), &chore{}, true, Request{How: Serve}, strings.NewReader("1.5\n0.5\n"), out); err != nil {
 		t.Fatal(err)
 	}
 	decoder := json.NewDecoder(strings.NewReader(out.String()))
@@ -209,10 +209,10 @@ func testServe(t *testing.T) {
 		t.Errorf("messages %+v", messages)
 	}
 	out.Reset()
-	if err := do(&chore{}, true, Request{How: Judge, Steps: 5}, nil, out); err != nil || !strings.Contains(out.String(), `"steps":8`) {
+	if err := do(t.Context(), &chore{}, true, Request{How: Judge, Steps: 5}, nil, out); err != nil || !strings.Contains(out.String(), `"steps":8`) {
 		t.Errorf("5 steps: %s, %v", out, err)
 	}
-	err := do(&chore{}, false, Request{How: Serve}, strings.NewReader("soon\n"), io.Discard)
+	err := do(t.Context(), &chore{}, false, Request{How: Serve}, strings.NewReader("soon\n"), io.Discard)
 	if err == nil || err.Error() != `turn "soon": must be a number of seconds` {
 		t.Errorf("error %v", err)
 	}

@@ -34,13 +34,13 @@ func noised(x *tensors.Tensor, rng *rand.Rand, sigma func(row int) float64) (noi
 	return noise, err
 }
 
-func judgeFisher(b backends.Backend, truth, fitted scorekit.Model, x *tensors.Tensor, sigma ...float64) (float64, error) {
-	f, err := metric.FisherDivergence(b, truth, fitted, x, sigma...)
+func judgeFisher(ctx context.Context, b backends.Backend, truth, fitted scorekit.Model, x *tensors.Tensor, sigma ...float64) (float64, error) {
+	f, err := metric.FisherDivergence(ctx, b, truth, fitted, x, sigma...)
 	return f.Relative, err
 }
 
 // judgeRingAt judges a score of the ring at noise levels.
-func judgeRingAt(b backends.Backend, fitted *scorekit.Fitted, levels map[string]float64) (map[string]float64, error) {
+func judgeRingAt(ctx context.Context, b backends.Backend, fitted *scorekit.Fitted, levels map[string]float64) (map[string]float64, error) {
 	truth, err := ring.Density()
 	if err != nil {
 		return nil, err
@@ -58,31 +58,31 @@ func judgeRingAt(b backends.Backend, fitted *scorekit.Fitted, levels map[string]
 				return nil, err
 			}
 		}
-		if out[name], err = judgeFisher(b, truth, fitted, set.X, at...); err != nil {
+		if out[name], err = judgeFisher(ctx, b, truth, fitted, set.X, at...); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-func judgeDenoised(b backends.Backend, fitted *scorekit.Fitted) (map[string]float64, error) {
-	return judgeRingAt(b, fitted, map[string]float64{"fisher_rel": 0.5})
+func judgeDenoised(ctx context.Context, b backends.Backend, fitted *scorekit.Fitted) (map[string]float64, error) {
+	return judgeRingAt(ctx, b, fitted, map[string]float64{"fisher_rel": 0.5})
 }
 
-func judgeRing(b backends.Backend, fitted *scorekit.Fitted) (map[string]float64, error) {
-	return judgeRingAt(b, fitted, map[string]float64{"fisher_rel": 0})
+func judgeRing(ctx context.Context, b backends.Backend, fitted *scorekit.Fitted) (map[string]float64, error) {
+	return judgeRingAt(ctx, b, fitted, map[string]float64{"fisher_rel": 0})
 }
 
-func judgeRingNoised(b backends.Backend, fitted *scorekit.Fitted) (map[string]float64, error) {
+func judgeRingNoised(ctx context.Context, b backends.Backend, fitted *scorekit.Fitted) (map[string]float64, error) {
 	levels := map[string]float64{}
 	for _, sigma := range []float64{0.05, 0.5, 5} {
 		levels["fisher_rel_"+strconv.FormatFloat(sigma, 'g', -1, 64)] = sigma
 	}
-	return judgeRingAt(b, fitted, levels)
+	return judgeRingAt(ctx, b, fitted, levels)
 }
 
-func judgeGauss(d int) func(b backends.Backend, fitted *scorekit.Fitted) (map[string]float64, error) {
-	return func(b backends.Backend, fitted *scorekit.Fitted) (map[string]float64, error) {
+func judgeGauss(d int) func(ctx context.Context, b backends.Backend, fitted *scorekit.Fitted) (map[string]float64, error) {
+	return func(ctx context.Context, b backends.Backend, fitted *scorekit.Fitted) (map[string]float64, error) {
 		truth, err := gauss(d).Density()
 		if err != nil {
 			return nil, err
@@ -91,13 +91,13 @@ func judgeGauss(d int) func(b backends.Backend, fitted *scorekit.Fitted) (map[st
 		if err != nil {
 			return nil, err
 		}
-		f, err := judgeFisher(b, truth, fitted, set.X)
+		f, err := judgeFisher(ctx, b, truth, fitted, set.X)
 		return map[string]float64{"fisher_rel": f}, err
 	}
 }
 
 // noiseError is the mean over the rows of ‖σ s(x + σz, σ) + z‖², ln σ ~ U(ln 0.01, ln 1).
-func noiseError(b backends.Backend, fitted *scorekit.Fitted, x *tensors.Tensor) (float64, error) {
+func noiseError(ctx context.Context, b backends.Backend, fitted *scorekit.Fitted, x *tensors.Tensor) (float64, error) {
 	rng, n := rand.New(rand.NewPCG(judgeSeed, 0)), x.Shape().Dimensions[0]
 	levels := make([]float64, n)
 	for i := range levels {
@@ -107,7 +107,7 @@ func noiseError(b backends.Backend, fitted *scorekit.Fitted, x *tensors.Tensor) 
 	if err != nil {
 		return 0, err
 	}
-	scores, err := scorekit.Evaluate(context.Background(), b, fitted, x, levels...)
+	scores, err := scorekit.Evaluate(ctx, b, fitted, x, levels...)
 	if err != nil {
 		return 0, err
 	}
@@ -121,18 +121,18 @@ func noiseError(b backends.Backend, fitted *scorekit.Fitted, x *tensors.Tensor) 
 	return sum / float64(n), err
 }
 
-func judgeDigits(b backends.Backend, fitted *scorekit.Fitted) (map[string]float64, error) {
+func judgeDigits(ctx context.Context, b backends.Backend, fitted *scorekit.Fitted) (map[string]float64, error) {
 	set, err := data.Digits()
 	if err != nil {
 		return nil, err
 	}
 	rows := slices.Repeat(set.Rows(), 4)
-	loss, err := noiseError(b, fitted, toFloat32(rows))
+	loss, err := noiseError(ctx, b, fitted, toFloat32(rows))
 	return map[string]float64{"denoising_loss": loss}, err
 }
 
-func judgeConv(b backends.Backend, fitted *scorekit.Fitted) (map[string]float64, error) {
-	loss, err := noiseError(b, fitted, drawBlobs(rand.New(rand.NewPCG(judgeSeed, 1)), 512))
+func judgeConv(ctx context.Context, b backends.Backend, fitted *scorekit.Fitted) (map[string]float64, error) {
+	loss, err := noiseError(ctx, b, fitted, drawBlobs(rand.New(rand.NewPCG(judgeSeed, 1)), 512))
 	return map[string]float64{"loss_per_pixel": loss / (blobSide * blobSide)}, err
 }
 

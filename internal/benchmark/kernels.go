@@ -55,6 +55,6 @@ func (k *kernels) advance() (steps int, err error) {
 	return 1, err
 }
 
-func (k *kernels) judge() (map[string]float64, error) {
+func (k *kernels) judge(context.Context) (map[string]float64, error) {
 	return judgeKernels(k.centres, k.points.Rows(), k.scores)
 }

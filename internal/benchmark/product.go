@@ -1,6 +1,7 @@
 package benchmark
 
 import (
+	"context"
 	"math/rand/v2"
 
 	"github.com/gomlx/gomlx/backends"
@@ -52,4 +53,4 @@ func (p *product) advance() (int, error) {
 	return 1, out.FinalizeAll()
 }
 
-func (p *product) judge() (map[string]float64, error) { return nil, nil }
+func (p *product) judge(context.Context) (map[string]float64, error) { return nil, nil }

@@ -68,7 +68,7 @@ func (c *chains) advance() (int, error) {
 	return c.last.Step - first, nil
 }
 
-func (c *chains) judge() (map[string]float64, error) {
+func (c *chains) judge(context.Context) (map[string]float64, error) {
 	for c.x == nil {
 		if _, err := c.advance(); err != nil {
 			return nil, err

@@ -26,7 +26,7 @@ type training struct {
 	chunk     int     // steps between two looks at the loss
 	average   float64 // decay of the moving average of the weights
 	unroll    int     // steps a call; 0: as many as Fit chooses
-	judge     func(b backends.Backend, fitted *scorekit.Fitted) (map[string]float64, error)
+	judge     func(ctx context.Context, b backends.Backend, fitted *scorekit.Fitted) (map[string]float64, error)
 }
 
 func toy(d scorekit.Data) func() (scorekit.Data, error) {
@@ -150,12 +150,12 @@ func (r *run) advance() (int, error) {
 
 func (r *run) fitted() (*scorekit.Fitted, error) { return r.last.Fitted() }
 
-func (r *run) judge() (map[string]float64, error) {
+func (r *run) judge(ctx context.Context) (map[string]float64, error) {
 	fitted, err := r.fitted()
 	if err != nil {
 		return nil, err
 	}
-	return r.training.judge(r.backend, fitted)
+	return r.training.judge(ctx, r.backend, fitted)
 }
 
 // trained returns the network of a task after netSteps steps: from a file, or trained now.

@@ -20,7 +20,7 @@ type work interface {
 	// advance does a chunk of steps, waits for the device, and returns how many they were. The first time it compiles them.
 	advance() (steps int, err error)
 	// judge says how good the result is so far.
-	judge() (map[string]float64, error)
+	judge(ctx context.Context) (map[string]float64, error)
 	// size returns the items of a step and the flops of its matrix products.
 	size() (items, flops float64)
 	close()
@@ -48,12 +48,12 @@ func Do(ctx context.Context, r Request, in io.Reader, out io.Writer) error {
 	}
 	defer w.close()
 	_, trains := trainings[r.Task]
-	return do(w, !trains && !isPoint(r.Task), r, in, out)
+	return do(ctx, w, !trains && !isPoint(r.Task), r, in, out)
 }
 
 // do is Do for work that has begun. What trains is judged after a fixed number of steps alone; judged says that it is after
 // turns, too.
-func do(w work, judged bool, r Request, in io.Reader, out io.Writer) (err error) {
+func do(ctx context.Context, w work, judged bool, r Request, in io.Reader, out io.Writer) (err error) {
 	say := func(m Message) error { return json.NewEncoder(out).Encode(m) }
 	last := Message{}
 	last.Items, last.Flops = w.size()
@@ -65,7 +65,7 @@ func do(w work, judged bool, r Request, in io.Reader, out io.Writer) (err error)
 			steps, err = w.advance()
 		}
 		if err == nil {
-			last.Quality, err = w.judge()
+			last.Quality, err = w.judge(ctx)
 		}
 	case Serve:
 		if _, err = w.advance(); err != nil {
@@ -81,7 +81,7 @@ func do(w work, judged bool, r Request, in io.Reader, out io.Writer) (err error)
 			}
 		}
 		if judged && err == nil {
-			last.Quality, err = w.judge()
+			last.Quality, err = w.judge(ctx)
 		}
 	default:
 		err = fmt.Errorf("asked to %q: must be %s, %s or %s", r.How, Cold, Judge, Serve)

@@ -21,7 +21,7 @@ type comparison struct {
 // compare returns the rows to compare with and, if they are those that the run held out, some that it was trained on.
 func (r *Run) compare(ctx context.Context, e Evaluating) (*comparison, *data.Set, error) {
 	if e.Data != "" {
-		set, err := r.other(e.Data)
+		set, err := r.other(ctx, e.Data)
 		return &comparison{e.Data, set}, nil, err
 	}
 	if r.Config.Holdout == 0 {
@@ -44,7 +44,7 @@ func (r *Run) compare(ctx context.Context, e Evaluating) (*comparison, *data.Set
 }
 
 // other opens a file with the columns of the run's data. Labels are read where the run has them.
-func (r *Run) other(path string) (data.Set, error) {
+func (r *Run) other(ctx context.Context, path string) (data.Set, error) {
 	c := r.Config
 	if slices.Contains(BuiltIn(), path) {
 		for _, b := range builtIns {
@@ -54,11 +54,11 @@ func (r *Run) other(path string) (data.Set, error) {
 			}
 		}
 	}
-	return r.read(path, c)
+	return r.read(ctx, path, c)
 }
 
 // points opens a file of points without labels.
-func (r *Run) points(path string) (data.Set, error) {
+func (r *Run) points(ctx context.Context, path string) (data.Set, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return data.Set{}, fmt.Errorf("at %q: there is no such file", path)
 	}
@@ -69,11 +69,11 @@ func (r *Run) points(path string) (data.Set, error) {
 	} else {
 		c.Columns, c.Without = nil, nil
 	}
-	return r.read(path, c)
+	return r.read(ctx, path, c)
 }
 
 // read opens a file and checks that it is like the run's data.
-func (r *Run) read(path string, c Config) (data.Set, error) {
+func (r *Run) read(ctx context.Context, path string, c Config) (data.Set, error) {
 	var classes []data.OpenOption
 	if c.Label != "" || c.LabelFile != "" { // the same numbers for the same classes
 		classes = append(classes, data.WithClasses(r.Facts.Classes...))
@@ -82,7 +82,7 @@ func (r *Run) read(path string, c Config) (data.Set, error) {
 	if err != nil {
 		return data.Set{}, err
 	}
-	set, err := file.Set()
+	set, err := file.Set(ctx)
 	if err != nil {
 		return data.Set{}, inWords(err)
 	}

@@ -81,7 +81,7 @@ func load(ctx context.Context, c Config) (*dataset, error) {
 		d.facts.Rows = d.trainFile.Rows
 		return d, ctx.Err()
 	}
-	set, err := file.Set()
+	set, err := file.Set(ctx)
 	if err != nil {
 		return nil, inWords(err)
 	}

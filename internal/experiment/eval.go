@@ -345,7 +345,7 @@ func (r *Run) metrics(ctx context.Context, b backends.Backend, set data.Set, e E
 		return err
 	}
 	out.Energy = &Distance{energy.U, energy.StandardError}
-	distance, se, err := metric.Sliced{Seed: e.Seed}.Estimate(drawn.Z, z)
+	distance, se, err := metric.Sliced{Seed: e.Seed}.Estimate(ctx, drawn.Z, z)
 	if err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func (d *dataset) prepare(ctx context.Context, c Config) (*prepared, error) {
 		if pipe, err = pipe.Fit(d.trainFile.Values(ctx)); err != nil {
 			return nil, inWords(err)
 		}
-	} else if pipe, err = pipe.FitSet(d.train); err != nil {
+	} else if pipe, err = pipe.FitSet(ctx, d.train); err != nil {
 		return nil, err
 	}
 	p := &prepared{dataset: d, pipe: pipe}

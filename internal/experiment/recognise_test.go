@@ -56,7 +56,7 @@ func TestRecognition(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(dir, "dark")); err != nil {
 		t.Fatal(err)
 	}
-	set, err := run.other(dir)
+	set, err := run.other(t.Context(), dir)
 	if err != nil || set.Labels[0] != 1 {
 		t.Fatalf("labels %v, want all 1 (%v)", set.Labels, err)
 	}

@@ -56,7 +56,7 @@ func (r *Run) Score(ctx context.Context, s Scoring) (*Scored, error) {
 	case s.Sigma == 0:
 		s.Sigma = low
 	}
-	set, err := r.points(s.At)
+	set, err := r.points(ctx, s.At)
 	if err != nil {
 		return nil, err
 	}

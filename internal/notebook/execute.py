@@ -74,10 +74,8 @@ def execute(book, job, tell):
     book.metadata.setdefault("language_info", {"name": "go", "mimetype": "text/x-go", "file_extension": ".go"})
     # Jupyter stores an empty name where the kernel gives none, and pages would be coloured as Python.
     book.metadata["language_info"]["pygments_lexer"] = "go"
-    group = None
     try:
         with client.setup_kernel():
-            group = getattr(client.km.provisioner, "pgid", None)
             tell("kernel", cells=len(cells))
             for count, k in enumerate(cells, start=1):
                 cell, begin, error = book.cells[k], time.monotonic(), ""
@@ -96,13 +94,14 @@ def execute(book, job, tell):
                 if sys.stdin.readline().strip() != "go on":
                     break
             # The polite way takes seconds. The kernel's temporary files are in a folder that the caller removes.
-            kill(group)
+            kill(client)
     finally:
-        kill(group)
+        kill(client)
 
 
-def kill(group):
-    """Ends the kernel and the cell's program, which is in its group."""
+def kill(client):
+    """Ends the kernel and the cell's program, which is in its group; also a kernel that has only begun to start."""
+    group = getattr(getattr(client.km, "provisioner", None), "pgid", None)
     if group and hasattr(os, "killpg"):
         try:
             os.killpg(group, signal.SIGKILL)

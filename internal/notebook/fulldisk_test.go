@@ -17,14 +17,16 @@ import (
 	"github.com/scorekit/lab/internal/setuptest"
 )
 
-// The Python half writes notebooks and pages, and copies the fonts of the formulas: each whole or not at all.
-func TestPagesOnAFullDisk(t *testing.T) {
+// pageWriter returns a way to call functions of page.py, with a few lines before the call, and a folder of five files of 20 kB.
+// It is nil without Python.
+func pageWriter(t *testing.T) (call func(before, line string) (complaint string, err error), source string) {
+	t.Helper()
 	python, err := setup.FindPython(t.Context())
 	if err != nil {
-		fmt.Println("left out: pages on a full disk:", err)
-		return
+		fmt.Println("left out: what becomes of pages that cannot be written:", err)
+		return nil, ""
 	}
-	source := filepath.Join(t.TempDir(), "static")
+	source = filepath.Join(t.TempDir(), "static")
 	if err := os.Mkdir(source, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -33,12 +35,47 @@ func TestPagesOnAFullDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	call := func(line string) (string, error) {
-		command := exec.Command(python.Path, "-B", "-c", "import pathlib, page; page."+line)
+	return func(before, line string) (string, error) {
+		command := exec.Command(python.Path, "-B", "-c", "import os, pathlib, page\n"+before+"\npage."+line)
 		var complaint bytes.Buffer
 		command.Env, command.Stderr = append(os.Environ(), "PYTHONPATH=."), &complaint
 		err := command.Run()
 		return complaint.String(), err
+	}, source
+}
+
+// A page that is killed before it is whole is not there, and the one before it stays; so it is with the folder of fonts.
+func TestPagesAppearWhole(t *testing.T) {
+	call, source := pageWriter(t)
+	if call == nil {
+		return
+	}
+	folder := t.TempDir()
+	page, fonts := filepath.Join(folder, "00-tour.html"), filepath.Join(folder, "mathjax")
+	if err := os.WriteFile(page, []byte("what was there"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for line, before := range map[string]string{
+		fmt.Sprintf("replace(pathlib.Path(%q), 'x' * 50000)", page):                 "write = pathlib.Path.write_text\npathlib.Path.write_text = lambda *a, **k: (write(*a, **k), os._exit(9))",
+		fmt.Sprintf("copy(pathlib.Path(%q), pathlib.Path(%q), '4')", source, fonts): "copy = page.shutil.copytree\npage.shutil.copytree = lambda *a, **k: (copy(*a, **k), os._exit(9))",
+	} {
+		if said, err := call(before, line); err == nil || said != "" {
+			t.Errorf("%s was not ended in its middle: %v: %s", line, err, said)
+		}
+	}
+	if text, err := os.ReadFile(page); err != nil || string(text) != "what was there" {
+		t.Errorf("%d bytes of a page, %v", len(text), err)
+	}
+	if _, err := os.Stat(fonts); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder of fonts is there, %v", err)
+	}
+}
+
+// The Python half writes notebooks and pages, and copies the fonts of the formulas: each whole or not at all.
+func TestPagesOnAFullDisk(t *testing.T) {
+	call, source := pageWriter(t)
+	if call == nil {
+		return
 	}
 	disktest.Each(t, 1, func(t *testing.T, d disktest.Disk) {
 		page, fonts := filepath.Join(d.Dir, "00-tour.html"), filepath.Join(d.Dir, "mathjax")
@@ -51,7 +88,7 @@ func TestPagesOnAFullDisk(t *testing.T) {
 			free := d.Fill(t, room)
 			defer free()
 			for file, line := range map[string]string{page: replace, fonts: copyFonts} {
-				said, err := call(line)
+				said, err := call("", line)
 				last := lastLines(said, 1)
 				if err == nil || !strings.Contains(last, file) || len(last) > 300 {
 					t.Errorf("%s with room for %d bytes: %v, %s: want an error in one line that names it", file, room, err, said)
@@ -67,7 +104,7 @@ func TestPagesOnAFullDisk(t *testing.T) {
 			}
 		}
 		for _, line := range []string{replace, copyFonts} {
-			if said, err := call(line); err != nil {
+			if said, err := call("", line); err != nil {
 				t.Errorf("with room: %v: %s", err, said)
 			}
 		}

@@ -2,8 +2,10 @@ package setup
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 )
@@ -30,6 +32,23 @@ func TestFreshnessHasNothingToDoWithTime(t *testing.T) {
 		if err := s.ensure(ctx, steps); err != nil || a.made != 1 || b.made != 1 {
 			t.Errorf("files of %d: made %d and %d times, %v; want once", year, a.made, b.made, err)
 		}
+	}
+	// The texts of the real steps are names and contents.
+	pinned := filepath.Join(t.TempDir(), "requirements.txt")
+	var hashes []string
+	for _, year := range []int{1980, 2026, 2100} {
+		when := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
+		if err := errors.Join(os.WriteFile(pinned, []byte("numpy==2.0"), 0o644), os.Chtimes(pinned, when, when)); err != nil {
+			t.Fatal(err)
+		}
+		hash, err := hashOf("venv", pinned)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hashes = append(hashes, hash)
+	}
+	if slices.Sort(hashes); len(slices.Compact(hashes)) != 1 {
+		t.Errorf("the same file of three years: %q", hashes)
 	}
 	a.from = "a 2"
 	if err := s.ensure(ctx, steps); err != nil || a.made != 2 || b.made != 1 {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gomlx/gomlx/backends"
+	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
 	"github.com/scorekit/lab/internal/testbackend"
 	"github.com/scorekit/lab/internal/testvalues"
@@ -69,11 +70,11 @@ func TestResultsAreThoseOfTheVerbs(t *testing.T) {
 			if gap := math.Abs(r.Loss - loss); !(gap <= 5*math.Hypot(se, r.LossError)) {
 				t.Errorf("%s: loss %v ± %v, want %v ± %v", e.Name, r.Loss, r.LossError, loss, se)
 			}
-			points, err := scorekit.Draw(b, p, 4000, 8)
+			points, err := scorekit.Draw(t.Context(), b, p, 4000, 8)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := metric.FisherDivergence(b, p, f, points)
+			want, err := metric.FisherDivergence(t.Context(), b, p, f, points)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -255,4 +256,26 @@ func TestCancelled(t *testing.T) {
 	if !errors.Is(err, stop) || !strings.Contains(fmt.Sprint(err), "denoising") || len(table) != 1 || table[0].Name != "implicit" {
 		t.Errorf("table %v, error %v", table, err)
 	}
+}
+
+// It stops inside the step that takes the Fisher divergence, too, and inside the one that sees whether there is a truth: the truth
+// is asked for its score once in each, and 10,000 points are three blocks.
+func TestCancelledAtTheDivergence(t *testing.T) {
+	p, stop := line(t, 1), errors.New("enough")
+	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
+		for end, want := range map[int]string{1: "truth: scorekit: Evaluate: stopped after 3334 of 10000 points", 2: "implicit: metric: Fisher divergence: first score: scorekit: Evaluate: stopped after 3334 of 10000 points"} {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			asked := 0
+			truth := scorekit.Score(func(vars *mlctx.Context, x, sigma *scorekit.Node) *scorekit.Node {
+				if asked++; asked == end {
+					cancel(stop)
+				}
+				return p.Score(vars, x, sigma)
+			})
+			table, err := compare.Objectives(ctx, b, compare.Study{Model: small, Data: p, Truth: truth, Examples: 10_000}, []compare.Entry{implicit, denoising}, scorekit.WithSteps(5))
+			if want := "compare: Objectives: " + want + ": enough"; !errors.Is(err, stop) || fmt.Sprint(err) != want || len(table) != 0 {
+				t.Errorf("table %v, error %v, want %s", table, err, want)
+			}
+		}
+	})
 }

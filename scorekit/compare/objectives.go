@@ -110,7 +110,7 @@ func (s Study) run(ctx context.Context, backend backends.Backend, e Entry, point
 	if points == nil {
 		return r, nil
 	}
-	f, err := metric.FisherDivergence(backend, s.Truth, t.fitted, points, s.level()...)
+	f, err := metric.FisherDivergence(ctx, backend, s.Truth, t.fitted, points, s.level()...)
 	if err != nil {
 		return Result{}, err
 	}
@@ -124,7 +124,7 @@ func (s Study) points(ctx context.Context, backend backends.Backend) (any, error
 	if s.Truth == nil {
 		return nil, nil
 	}
-	x, err := scorekit.Draw(backend, s.Data, s.Examples, pointSeed)
+	x, err := scorekit.Draw(ctx, backend, s.Data, s.Examples, pointSeed)
 	if err == nil && s.Sigma > 0 {
 		err = s.noise(x)
 	}

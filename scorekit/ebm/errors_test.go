@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gomlx/gomlx/backends"
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	mlctx "github.com/gomlx/gomlx/pkg/ml/context"
 
@@ -50,7 +51,7 @@ func TestErrors(t *testing.T) {
 	}
 	box := func(low, high float64) ebm.Box { return ebm.Box{Low: []float64{low}, High: []float64{high}} }
 	p := func(model scorekit.Model, points any, logZ float64, sigma ...float64) error {
-		_, err := ebm.LogDensity(b, model, points, logZ, sigma...)
+		_, err := ebm.LogDensity(ctx, b, model, points, logZ, sigma...)
 		return err
 	}
 	ais := func(ctx context.Context, model scorekit.Model, n int, change func(a *ebm.Annealing)) error {
@@ -65,7 +66,7 @@ func TestErrors(t *testing.T) {
 		return err
 	}
 	limit := func(model scorekit.Model, points any, steps ...float64) error {
-		_, err := ebm.Limit(b, model, points, steps)
+		_, err := ebm.Limit(ctx, b, model, points, steps)
 		return err
 	}
 	one := [][]float64{{1}}
@@ -167,7 +168,7 @@ func TestNoiseLevel(t *testing.T) {
 	if !(math.Abs(a.LogZ-want) <= 5*a.StandardError && a.StandardError < 0.05) {
 		t.Errorf("log Z = %v ± %v by annealing, want %v", a.LogZ, a.StandardError, want)
 	}
-	logs, err := ebm.LogDensity(b, energy, [][]float64{{2}}, want, sigma)
+	logs, err := ebm.LogDensity(ctx, b, energy, [][]float64{{2}}, want, sigma)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,13 +186,45 @@ func TestNoMass(t *testing.T) {
 	if want := 0.5*math.Log(2*math.Pi) + math.Log(0.5*math.Erfc(-1/math.Sqrt2)); math.Abs(p.LogZ-want) > 1e-5 {
 		t.Errorf("log Z = %v, want %v", p.LogZ, want)
 	}
-	logs, err := ebm.LogDensity(b, half, [][]float64{{0}, {2}}, p.LogZ)
+	logs, err := ebm.LogDensity(t.Context(), b, half, [][]float64{{0}, {2}}, p.LogZ)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if logs[0] != -p.LogZ || !math.IsInf(logs[1], -1) {
 		t.Errorf("log-densities %v, want %v and −Inf", logs, -p.LogZ)
 	}
+}
+
+// Log-densities are computed in blocks of 65,536 points, and gradients a step length at a time: ctx stops both in between.
+func TestStopsBetweenBlocks(t *testing.T) {
+	energy := scorekit.Energy(testvalues.Ignoring(parabola))
+	bowl := scorekit.Energy(func(vars *mlctx.Context, x, _ *ebm.Node) *ebm.Node {
+		return graph.Mul(parabola(x), weight(vars, "lambda", 1, x))
+	})
+	points := make([][]float64, 140_000)
+	for i := range points {
+		points[i] = []float64{float64(i)}
+	}
+	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
+		for _, c := range []struct {
+			end                int64
+			logDensity, limits string // none: it comes to its end
+		}{
+			{1, "stopped after 0 of 140000 points: context canceled", "stopped: context canceled"},
+			{2, "stopped after 65536 of 140000 points: context canceled", "step 0 of 2: stopped: context canceled"},
+			{3, "stopped after 131072 of 140000 points: context canceled", "step 1 of 2: stopped: context canceled"},
+			{4, "", ""},
+		} {
+			logs, err := ebm.LogDensity(testvalues.EndingAt(c.end), b, energy, points, 0)
+			if c.logDensity == "" && err != nil || c.logDensity != "" && (!errors.Is(err, context.Canceled) || err.Error() != "ebm: LogDensity: "+c.logDensity || logs != nil) {
+				t.Errorf("asked %d times: %d log-densities, error %v, want %q", c.end, len(logs), err, c.logDensity)
+			}
+			table, err := ebm.Limit(testvalues.EndingAt(c.end), b, bowl, [][]float64{{1.5}, {2.5}}, []float64{0.1, 0.01})
+			if c.limits == "" && err != nil || c.limits != "" && (!errors.Is(err, context.Canceled) || err.Error() != "ebm: Limit: "+c.limits || table != nil) {
+				t.Errorf("asked %d times: table %v, error %v, want %q", c.end, table, err, c.limits)
+			}
+		}
+	})
 }
 
 // Progress is told to the end: of every pass over the points, and of the levels.

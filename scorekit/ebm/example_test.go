@@ -47,7 +47,7 @@ func Example() {
 	}
 	fmt.Printf("by annealing:  within 3 standard errors: %v\n", math.Abs(a.LogZ-p.LogZ) < 3*a.StandardError)
 
-	logs, err := ebm.LogDensity(b, energy, [][]float64{{0}, {1}}, p.LogZ)
+	logs, err := ebm.LogDensity(context.Background(), b, energy, [][]float64{{0}, {1}}, p.LogZ)
 	if err != nil {
 		log.Fatal(err)
 	}

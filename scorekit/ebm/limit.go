@@ -1,6 +1,7 @@
 package ebm
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -62,21 +63,24 @@ const (
 // fewer.
 //
 // model is as for [LogPartition], differentiable three times, and is given no noise level. Weights whose score-matching gradient is 0, such as a
-// constant of the energy, have no ratio and are left out.
+// constant of the energy, have no ratio and are left out. ctx stops it between two step lengths.
 //
 // It returns an error for a model without an energy or without weights to train, for points that are not finite or do not
 // fit the model, for a step that is not positive, for one so short that rounding would make an error of more than a hundredth
 // in a ratio, with the shortest that does not, and for a gradient that is not finite.
-func Limit(backend backends.Backend, model scorekit.Model, points any, steps []float64) (*LimitTable, error) {
+func Limit(ctx context.Context, backend backends.Backend, model scorekit.Model, points any, steps []float64) (*LimitTable, error) {
 	var table *LimitTable
 	err := guard("Limit", func() (err error) {
-		table, err = limit(backend, model, points, steps)
+		table, err = limit(ctx, backend, model, points, steps)
 		return err
 	})
 	return table, err
 }
 
-func limit(backend backends.Backend, model scorekit.Model, points any, steps []float64) (*LimitTable, error) {
+func limit(ctx context.Context, backend backends.Backend, model scorekit.Model, points any, steps []float64) (*LimitTable, error) {
+	if ctx == nil {
+		return nil, fmt.Errorf("ctx nil: must be given")
+	}
 	if backend == nil {
 		return nil, fmt.Errorf("backend nil: must be given")
 	}
@@ -103,12 +107,11 @@ func limit(backend backends.Backend, model scorekit.Model, points any, steps []f
 	}
 
 	table := &LimitTable{}
-	exec, err := mlctx.NewExec(backend, b.Vars, func(vars *mlctx.Context, in []*Node) []*Node {
-		x, z, w := in[0], in[1], in[2]
-		dims := x.Shape().Dimensions
-		score := scorekit.Energy(b.energy).Score
-		gradients := func(mean *Node) []*Node { return vars.BuildTrainableVariablesGradientsGraph(mean) }
-		matching := graph.ReduceAllMean(objective.Implicit{}.Loss(vars, nil, score, x))
+	dtype, shape := b.Points.DType(), b.Points.Shape().Dimensions
+	gradientsOf := func(vars *mlctx.Context, mean *Node) []*Node { return vars.BuildTrainableVariablesGradientsGraph(mean) }
+	found, err := run(ctx, backend, b, func(vars *mlctx.Context, in []*Node) []*Node {
+		x := in[0]
+		matching := graph.ReduceAllMean(objective.Implicit{}.Loss(vars, nil, scorekit.Energy(b.energy).Score, x))
 		table.Weights = nil
 		for v := range vars.IterVariables() {
 			if v.Trainable && v.InUseByGraph(x.Graph()) {
@@ -118,32 +121,32 @@ func limit(backend backends.Backend, model scorekit.Model, points any, steps []f
 		if len(table.Weights) == 0 {
 			panic(fmt.Errorf("model %T: the energy has no weights to train", model))
 		}
-		out := append(gradients(matching), roundings(b.energy, vars, x, in[3], in[4])...)
-		m := z.Shape().Dimensions[0]
-		each := append([]int{n, m}, dims[1:]...)
-		all := append([]int{n * m}, dims[1:]...)
-		xs := graph.Reshape(graph.BroadcastToDims(graph.InsertAxes(x, 1), each...), all...)
-		zs := graph.Reshape(graph.BroadcastToDims(graph.InsertAxes(graph.Reshape(z, append([]int{m}, dims[1:]...)...), 0), each...), all...)
-		for _, eps := range steps {
+		return append(gradientsOf(vars, matching), roundings(b.energy, vars, x, in[1], in[2])...)
+	}, numbers.Tensor(signs(n), dtype, n), numbers.Tensor(signs(n*d), dtype, shape...))
+	if err != nil {
+		return nil, err
+	}
+	all := found
+	for i, eps := range steps {
+		found, err := run(ctx, backend, b, func(vars *mlctx.Context, in []*Node) []*Node {
+			x, z, w := in[0], in[1], in[2]
+			dims := x.Shape().Dimensions
+			m := z.Shape().Dimensions[0]
+			each := append([]int{n, m}, dims[1:]...)
+			flat := append([]int{n * m}, dims[1:]...)
+			xs := graph.Reshape(graph.BroadcastToDims(graph.InsertAxes(x, 1), each...), flat...)
+			zs := graph.Reshape(graph.BroadcastToDims(graph.InsertAxes(graph.Reshape(z, append([]int{m}, dims[1:]...)...), 0), each...), flat...)
 			cd := objective.Contrastive{Energy: b.energy, StepSize: eps}
-			loss := graph.Reshape(cd.Loss(vars, random.Listed(x.Graph(), zs), score, xs), n, m)
-			out = append(out, gradients(graph.ReduceAllMean(graph.ReduceSum(graph.Mul(loss, graph.InsertAxes(w, 0)), 1)))...)
+			loss := graph.Reshape(cd.Loss(vars, random.Listed(x.Graph(), zs), scorekit.Energy(b.energy).Score, xs), n, m)
+			return gradientsOf(vars, graph.ReduceAllMean(graph.ReduceSum(graph.Mul(loss, graph.InsertAxes(w, 0)), 1)))
+		}, numbers.Tensor(noise, dtype, len(weights), d), numbers.Tensor(weights, dtype, len(weights)))
+		if err != nil {
+			return nil, fmt.Errorf("step %d of %d: %w", i, len(steps), err)
 		}
-		return out
-	})
-	if err != nil {
-		return nil, err
+		all = append(all, found...)
 	}
-	defer exec.Finalize()
-	dtype := b.Points.DType()
-	shape := b.Points.Shape().Dimensions
-	out, err := exec.Exec(b.Points, numbers.Tensor(noise, dtype, len(weights), d), numbers.Tensor(weights, dtype, len(weights)),
-		numbers.Tensor(signs(n), dtype, n), numbers.Tensor(signs(n*d), dtype, shape...))
-	if err != nil {
-		return nil, err
-	}
-	gradients := make([][]float64, len(out))
-	for i, t := range out {
+	gradients := make([][]float64, len(all))
+	for i, t := range all {
 		if gradients[i], err = finite(t); err != nil {
 			return nil, fmt.Errorf("gradient for %s: %w", table.Weights[i%len(table.Weights)], err)
 		}
@@ -158,6 +161,19 @@ func limit(backend backends.Backend, model scorekit.Model, points any, steps []f
 		return nil, fmt.Errorf("every score-matching gradient is 0: there is nothing to compare with")
 	}
 	return table, nil
+}
+
+// run computes on the device what build makes of the points and more, unless ctx has ended.
+func run(ctx context.Context, backend backends.Backend, b *bound, build func(vars *mlctx.Context, in []*Node) []*Node, more ...any) ([]*tensors.Tensor, error) {
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("stopped: %w", context.Cause(ctx))
+	}
+	exec, err := mlctx.NewExec(backend, b.Vars, build)
+	if err != nil {
+		return nil, err
+	}
+	defer exec.Finalize()
+	return exec.Exec(append([]any{b.Points}, more...)...)
 }
 
 // roundings returns, for each weight, how far its gradient of the energies is spread over the points, and how far that

@@ -66,7 +66,7 @@ func TestLimitReference(t *testing.T) {
 				for _, v := range c.Data {
 					points = append(points, []float64{v})
 				}
-				table, err := ebm.Limit(b, energy, points, c.Eps)
+				table, err := ebm.Limit(t.Context(), b, energy, points, c.Eps)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -117,11 +117,11 @@ func TestLimitNetwork(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		points, err := scorekit.Draw(b, p, 32, 1)
+		points, err := scorekit.Draw(t.Context(), b, p, 32, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		table, err := ebm.Limit(b, f, points, []float64{1e-3, 1e-4})
+		table, err := ebm.Limit(t.Context(), b, f, points, []float64{1e-3, 1e-4})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,9 +168,9 @@ func TestLimitOfRounding(t *testing.T) {
 		}
 		limit := func(steps ...float64) (*ebm.LimitTable, error) {
 			if c.narrow {
-				return ebm.Limit(testbackend.Go(t), energy, narrow, steps)
+				return ebm.Limit(t.Context(), testbackend.Go(t), energy, narrow, steps)
 			}
-			return ebm.Limit(testbackend.Go(t), energy, wide, steps)
+			return ebm.Limit(t.Context(), testbackend.Go(t), energy, wide, steps)
 		}
 		_, err := limit(1e-3, 1e-20)
 		var least float64

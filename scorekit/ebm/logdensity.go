@@ -17,13 +17,16 @@ import (
 //
 // It is −∞ where the energy is +∞. points are a tensor [n, dims...], or rows as for [scorekit.Examples]. The mean over
 // held-out points is the normalised log-likelihood by which energies are compared; an error of log Z enters it in full.
-// sigma is the noise level that log Z was found for, if the energy has one.
+// sigma is the noise level that log Z was found for, if the energy has one. ctx stops it between blocks of 65,536 points.
 //
 // It returns an error for a model without an energy or whose weights are missing, for points that are not finite or do not
 // fit the model, for an energy that is NaN or −∞, and for a logZ that is not finite.
-func LogDensity(backend backends.Backend, model scorekit.Model, points any, logZ float64, sigma ...float64) ([]float64, error) {
+func LogDensity(ctx context.Context, backend backends.Backend, model scorekit.Model, points any, logZ float64, sigma ...float64) ([]float64, error) {
 	var logs []float64
 	err := guard("LogDensity", func() error {
+		if ctx == nil {
+			return fmt.Errorf("ctx nil: must be given")
+		}
 		if backend == nil {
 			return fmt.Errorf("backend nil: must be given")
 		}
@@ -51,7 +54,7 @@ func LogDensity(backend backends.Backend, model scorekit.Model, points any, logZ
 		}
 		defer e.exec.Finalize()
 		logs = make([]float64, 0, len(rows))
-		return e.each(context.Background(), len(rows), func(i int, x []float64) { copy(x, rows[i]) }, func(_ int, energies []float64) {
+		return e.each(ctx, len(rows), func(i int, x []float64) { copy(x, rows[i]) }, func(_ int, energies []float64) {
 			for _, v := range energies {
 				logs = append(logs, -v-logZ)
 			}

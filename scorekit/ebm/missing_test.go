@@ -39,19 +39,21 @@ func TestMissing(t *testing.T) {
 		"AnnealedImportance without a context": func() error { _, err := ebm.AnnealedImportance(noContext, b, good, 9, annealing); return err },
 		"AnnealedImportance without a backend": func() error { _, err := ebm.AnnealedImportance(ctx, noBackend, good, 9, annealing); return err },
 		"AnnealedImportance without settings":  func() error { _, err := ebm.AnnealedImportance(ctx, b, good, 9, ebm.Annealing{}); return err },
-		"LogDensity without a backend":         func() error { _, err := ebm.LogDensity(noBackend, good, one, 0); return err },
-		"Limit without a backend":              func() error { _, err := ebm.Limit(noBackend, good, one, []float64{1}); return err },
-		"Limit without steps":                  func() error { _, err := ebm.Limit(b, good, one, nil); return err },
+		"LogDensity without a backend":         func() error { _, err := ebm.LogDensity(ctx, noBackend, good, one, 0); return err },
+		"LogDensity without a context":         func() error { _, err := ebm.LogDensity(noContext, b, good, one, 0); return err },
+		"Limit without a context":              func() error { _, err := ebm.Limit(noContext, b, good, one, []float64{1}); return err },
+		"Limit without a backend":              func() error { _, err := ebm.Limit(ctx, noBackend, good, one, []float64{1}); return err },
+		"Limit without steps":                  func() error { _, err := ebm.Limit(ctx, b, good, one, nil); return err },
 	}
 	for name, m := range map[string]scorekit.Model{"nil": nil, "no network": noNetwork, "not fitted": noFitted, "empty fitted": &scorekit.Fitted{}, "no energy": noEnergy, "no density": noDensity} {
 		calls["LogPartition with "+name] = func() error { _, err := ebm.LogPartition(ctx, b, m, box); return err }
 		calls["AnnealedImportance with "+name] = func() error { _, err := ebm.AnnealedImportance(ctx, b, m, 9, annealing); return err }
-		calls["LogDensity with "+name] = func() error { _, err := ebm.LogDensity(b, m, one, 0); return err }
-		calls["Limit with "+name] = func() error { _, err := ebm.Limit(b, m, one, []float64{1}); return err }
+		calls["LogDensity with "+name] = func() error { _, err := ebm.LogDensity(ctx, b, m, one, 0); return err }
+		calls["Limit with "+name] = func() error { _, err := ebm.Limit(ctx, b, m, one, []float64{1}); return err }
 	}
 	for name, x := range map[string]any{"nil": nil, "no tensor": noTensor, "no rows": noRows, "empty row": [][]float64{{}}, "empty tensor": &tensors.Tensor{}} {
-		calls["LogDensity of "+name] = func() error { _, err := ebm.LogDensity(b, good, x, 0); return err }
-		calls["Limit of "+name] = func() error { _, err := ebm.Limit(b, good, x, []float64{1}); return err }
+		calls["LogDensity of "+name] = func() error { _, err := ebm.LogDensity(ctx, b, good, x, 0); return err }
+		calls["Limit of "+name] = func() error { _, err := ebm.Limit(ctx, b, good, x, []float64{1}); return err }
 	}
 	testvalues.Refused(t, "ebm: ", calls)
 }

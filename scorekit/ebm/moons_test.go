@@ -44,11 +44,11 @@ func TestTwoMoons(t *testing.T) {
 		tails := graph.MulScalar(graph.ReduceSum(graph.Square(graph.Sub(x, middle)), 1), 0.5)
 		return graph.Add(mlp.Energy(vars, x, sigma), tails)
 	})
-	held, err := scorekit.Draw(b, moons, 4000, 99)
+	held, err := scorekit.Draw(t.Context(), b, moons, 4000, 99)
 	if err != nil {
 		t.Fatal(err)
 	}
-	exact, err := ebm.LogDensity(b, truth, held, 0)
+	exact, err := ebm.LogDensity(t.Context(), b, truth, held, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestTwoMoons(t *testing.T) {
 				t.Errorf("%s: log Z = %v by quadrature, %v ± %v by annealing", m.name, z.LogZ, a.LogZ, a.StandardError)
 			}
 		}
-		logs, err := ebm.LogDensity(b, f, held, z.LogZ)
+		logs, err := ebm.LogDensity(t.Context(), b, f, held, z.LogZ)
 		if err != nil {
 			t.Fatal(err)
 		}

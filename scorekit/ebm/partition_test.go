@@ -145,7 +145,7 @@ func TestPartitionPlane(t *testing.T) {
 		if log := -want[0][0] - want[1][0] - 3; math.Abs(p.LogZ-log) > 1e-9 || p.Outer > 1e-9 || p.Points < 128*128+256*256 {
 			t.Errorf("partition %+v, want log Z = %v", p, log)
 		}
-		got, err := ebm.LogDensity(b, shifted, points, p.LogZ)
+		got, err := ebm.LogDensity(t.Context(), b, shifted, points, p.LogZ)
 		if err != nil {
 			t.Fatal(err)
 		}

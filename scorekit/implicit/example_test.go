@@ -40,7 +40,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		x, err := scorekit.Draw(b, points, 10_000, 1)
+		x, err := scorekit.Draw(context.Background(), b, points, 10_000, 1)
 		if err != nil {
 			log.Fatal(err)
 		}

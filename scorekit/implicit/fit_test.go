@@ -51,7 +51,7 @@ func points(t testing.TB, be backends.Backend, fitted *scorekit.Fitted, n int) [
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := scorekit.Draw(be, data, n, 3)
+	x, err := scorekit.Draw(t.Context(), be, data, n, 3)
 	if err != nil {
 		t.Fatal(err)
 	}

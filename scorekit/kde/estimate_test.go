@@ -261,7 +261,7 @@ func TestVerbs(t *testing.T) {
 	}
 	_, want := naive(kde.Gaussian, points, nil, []float64{0.5, 0.5}, points[1])
 	testvalues.NearOne(t, "Evaluate", testvalues.Flat(t, scores)[2:4], want, 1e-12)
-	if _, err := scorekit.Draw(b, q, 10, 1); err != nil {
+	if _, err := scorekit.Draw(t.Context(), b, q, 10, 1); err != nil {
 		t.Error(err)
 	}
 	if _, err := scorekit.Sample(context.Background(), b, q, sampler.Langevin{Steps: 20, StepSize: 0.01}, 8, scorekit.WithShape(2)); err != nil {

@@ -45,8 +45,8 @@ func TestMissing(t *testing.T) {
 		"Validate of nothing":                 func() error { return nothing.Validate() },
 		"Validate of a subset that was drawn": func() error { _, err := scorekit.Evaluate(context.Background(), b, kde.Subset{}, good); return err },
 		"Evaluate of nothing":                 func() error { _, err := scorekit.Evaluate(context.Background(), b, nothing, good); return err },
-		"Draw of nothing":                     func() error { _, err := scorekit.Draw(b, nothing, 2, 1); return err },
-		"Draw of a subset":                    func() error { _, err := scorekit.Draw(b, kde.Subset{}, 2, 1); return err },
+		"Draw of nothing":                     func() error { _, err := scorekit.Draw(t.Context(), b, nothing, 2, 1); return err },
+		"Draw of a subset":                    func() error { _, err := scorekit.Draw(t.Context(), b, kde.Subset{}, 2, 1); return err },
 	}
 	for name, x := range map[string]any{"nil": nil, "no tensor": noTensor, "no rows": noRows, "empty row": [][]float64{{}}, "empty tensor": &tensors.Tensor{}} {
 		calls["New of "+name] = func() error { _, err := kde.New(x, kde.Gaussian, kde.Fixed(1)); return err }

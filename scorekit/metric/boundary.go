@@ -22,17 +22,21 @@ import (
 // the boundary kernel (Gasser and Müller 1979) that a slope of p does not mislead; its bias, −h²p″/12, is far below its
 // standard error for smooth densities.
 //
-// It returns an error for an empty support, for fewer than two points, for points that are outside the support, not on
-// a line or not finite, and those of [scorekit.Evaluate].
-func (s Support) Boundary(backend backends.Backend, q scorekit.Model, points any) (BoundaryTerm, error) {
-	out, err := s.boundary(backend, q, points)
+// The scores at the ends are all that is computed on the device, and ctx stops it before that. It returns an error for an
+// empty support, for fewer than two points, for points that are outside the support, not on a line or not finite, and
+// those of [scorekit.Evaluate].
+func (s Support) Boundary(ctx context.Context, backend backends.Backend, q scorekit.Model, points any) (BoundaryTerm, error) {
+	out, err := s.boundary(ctx, backend, q, points)
 	if err != nil {
 		return BoundaryTerm{}, fmt.Errorf("metric: boundary term: %w", err)
 	}
 	return out, nil
 }
 
-func (s Support) boundary(backend backends.Backend, q scorekit.Model, points any) (BoundaryTerm, error) {
+func (s Support) boundary(ctx context.Context, backend backends.Backend, q scorekit.Model, points any) (BoundaryTerm, error) {
+	if ctx == nil {
+		return BoundaryTerm{}, errNoContext
+	}
 	if err := s.check(); err != nil {
 		return BoundaryTerm{}, err
 	}
@@ -57,7 +61,7 @@ func (s Support) boundary(backend backends.Backend, q scorekit.Model, points any
 	if len(ends) == 0 {
 		return BoundaryTerm{}, nil
 	}
-	scores, err := scoreRows(context.Background(), backend, q, ends, nil)
+	scores, err := scoreRows(ctx, backend, q, ends, nil)
 	if err != nil {
 		return BoundaryTerm{}, err
 	}

@@ -45,7 +45,7 @@ func TestBoundaryOfDraws(t *testing.T) {
 		{"gamma", Support{0, math.Inf(1)}, slow, draw(func() float64 { return rng.ExpFloat64() + rng.ExpFloat64() }), 0},
 		{"whole line", Support{math.Inf(-1), math.Inf(1)}, narrow, draw(rng.NormFloat64), 0},
 	} {
-		got, err := test.support.Boundary(b, test.q, test.points)
+		got, err := test.support.Boundary(t.Context(), b, test.q, test.points)
 		if err != nil {
 			t.Fatal(err)
 		}

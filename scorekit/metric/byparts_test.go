@@ -98,7 +98,7 @@ func TestByPartsReference(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got, err := support.ByParts(b, p, q)
+				got, err := support.ByParts(t.Context(), b, p, q)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -132,7 +132,7 @@ func TestByPartsElsewhere(t *testing.T) {
 	}
 	score := func(x float64) float64 { return -(x - 0.5) / 4 }
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
-		half, err := Support{math.Inf(-1), 1}.ByParts(b, p, q)
+		half, err := Support{math.Inf(-1), 1}.ByParts(t.Context(), b, p, q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,12 +146,12 @@ func TestByPartsElsewhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		far, err := Support{math.Inf(-1), math.Inf(1)}.ByParts(b, away, further)
+		far, err := Support{math.Inf(-1), math.Inf(1)}.ByParts(t.Context(), b, away, further)
 		if err != nil {
 			t.Fatal(err)
 		}
 		testvalues.NearNumber(t, "explicit, far from 0", far.Explicit, (0.75*0.75+0.125*0.125)/2, 1e-9)
-		both, err := Support{-1, 2}.ByParts(b, p, q)
+		both, err := Support{-1, 2}.ByParts(t.Context(), b, p, q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,7 +177,7 @@ func TestByPartsOfDraws(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := testbackend.Go(t)
-	got, err := ImplicitFisher{}.ByParts(b, p, q, points)
+	got, err := ImplicitFisher{}.ByParts(t.Context(), b, p, q, points)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestByPartsOfDraws(t *testing.T) {
 
 	one := Gaussian{[]float64{0, 0}, [][]float64{{1, 0}, {0, 1}}}
 	other := Gaussian{[]float64{0.5, 0}, [][]float64{{2, 0.3}, {0.3, 1}}}
-	want, err := one.ByParts(other)
+	want, err := one.ByParts(t.Context(), other)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,19 +201,19 @@ func TestByPartsOfDraws(t *testing.T) {
 		t.Fatal(err)
 	}
 	draws := normal(1, 4000, 2)
-	if got, err = (ImplicitFisher{}).ByParts(b, a, c, draws); err != nil {
+	if got, err = (ImplicitFisher{}).ByParts(t.Context(), b, a, c, draws); err != nil {
 		t.Fatal(err)
 	}
 	if err := got.Boundary.Check(); err != nil {
 		t.Error(err)
 	}
-	f, err := FisherDivergence(b, a, c, draws)
+	f, err := FisherDivergence(t.Context(), b, a, c, draws)
 	if err != nil {
 		t.Fatal(err)
 	}
 	testvalues.NearNumber(t, "explicit", got.Explicit, f.Divergence, 1e-9)
 	testvalues.NearNumber(t, "the terms together", got.Implicit+got.Constant+got.Boundary.Value, got.Explicit, 1e-9)
-	mean, se, err := ImplicitFisher{}.Estimate(b, c, draws)
+	mean, se, err := ImplicitFisher{}.Estimate(t.Context(), b, c, draws)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +231,7 @@ func TestImplicitFisherReference(t *testing.T) {
 		for _, c := range cases {
 			testvalues.Case(t, c.ID, func(t *testing.T) {
 				_, q := c.densities(t)
-				got, _, err := ImplicitFisher{}.Estimate(b, q, sigmaPoints(c.M1, cholesky(t, c.S1, 0)))
+				got, _, err := ImplicitFisher{}.Estimate(t.Context(), b, q, sigmaPoints(c.M1, cholesky(t, c.S1, 0)))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -253,11 +253,11 @@ func TestImplicitFisherWithProbes(t *testing.T) {
 	offDiagonal := s12 / (s11*s22 - s12*s12)
 	points := normal(1, n, 2)
 	testbackend.Each(t, func(t *testing.T, b backends.Backend) {
-		exact, _, err := ImplicitFisher{}.Estimate(b, q, points, sigma)
+		exact, _, err := ImplicitFisher{}.Estimate(t.Context(), b, q, points, sigma)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, se, err := ImplicitFisher{Probes: probes, Seed: 3}.Estimate(b, q, points, sigma)
+		got, se, err := ImplicitFisher{Probes: probes, Seed: 3}.Estimate(t.Context(), b, q, points, sigma)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -283,7 +283,7 @@ func TestImplicitFisherInBlocks(t *testing.T) {
 	for i := range points {
 		same[i], sigma[i] = []float64{0.3, -0.2}, 0.1+float64(i)/n
 	}
-	s, slopes, err := ImplicitFisher{}.scoreAndSlopes(b, q, points, sigma)
+	s, slopes, err := ImplicitFisher{}.scoreAndSlopes(t.Context(), b, q, points, sigma)
 	if err != nil || len(s) != n || len(slopes) != n {
 		t.Fatalf("%d scores and %d rows of slopes for %d points: %v", len(s), len(slopes), n, err)
 	}
@@ -293,7 +293,7 @@ func TestImplicitFisherInBlocks(t *testing.T) {
 		testvalues.Near(t, "score", s[i], []float64{-(s22*x - s12*y) / det, -(s11*y - s12*x) / det}, 1e-9)
 		testvalues.Near(t, "slopes", slopes[i], []float64{-s22 / det, -s11 / det}, 1e-9)
 	}
-	_, slopes, err = ImplicitFisher{Probes: 1, Kind: autodiff.Gaussian}.scoreAndSlopes(b, q, same, nil)
+	_, slopes, err = ImplicitFisher{Probes: 1, Kind: autodiff.Gaussian}.scoreAndSlopes(t.Context(), b, q, same, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -319,7 +319,7 @@ func TestImplicitFisherOfFitted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, _, err := ImplicitFisher{}.Estimate(b, fitted, points)
+	got, _, err := ImplicitFisher{}.Estimate(t.Context(), b, fitted, points)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package metric_test
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -14,13 +15,17 @@ import (
 	"github.com/scorekit/lab/scorekit/metric"
 )
 
+func of(t *testing.T, f func(context.Context, [][]float64) (float64, error)) func([][]float64) (float64, error) {
+	return func(draws [][]float64) (float64, error) { return f(t.Context(), draws) }
+}
+
 // diagnose returns the three numbers of draws.
 func diagnose(t *testing.T, draws [][]float64) (split, rank, size float64) {
 	t.Helper()
 	for _, f := range []struct {
 		value *float64
 		of    func([][]float64) (float64, error)
-	}{{&split, metric.SplitRHat}, {&rank, metric.RHat}, {&size, metric.EffectiveSampleSize}} {
+	}{{&split, metric.SplitRHat}, {&rank, of(t, metric.RHat)}, {&size, of(t, metric.EffectiveSampleSize)}} {
 		v, err := f.of(draws)
 		if err != nil {
 			t.Fatal(err)
@@ -84,7 +89,7 @@ func TestEffectiveSampleSizeOfAR1(t *testing.T) {
 					}
 				}
 			}
-			size, err := metric.EffectiveSampleSize(draws)
+			size, err := metric.EffectiveSampleSize(t.Context(), draws)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -153,7 +158,7 @@ func TestImpossibleChains(t *testing.T) {
 		{[][]float64{{1e-160}, {0}, {0}, {0}}, "values from 0 to 1e-160: their squared differences are beyond float64: must be scaled"},
 	} {
 		for who, f := range map[string]func([][]float64) (float64, error){
-			"metric: split R̂: ": metric.SplitRHat, "metric: R̂: ": metric.RHat, "metric: effective sample size: ": metric.EffectiveSampleSize,
+			"metric: split R̂: ": metric.SplitRHat, "metric: R̂: ": of(t, metric.RHat), "metric: effective sample size: ": of(t, metric.EffectiveSampleSize),
 		} {
 			if _, err := f(test.draws); err == nil || !strings.HasPrefix(err.Error(), who) || !strings.HasSuffix(err.Error(), test.want) {
 				t.Errorf("%v: error %v, want %s%s", test.draws, err, who, test.want)

@@ -59,9 +59,11 @@ func TestCoverageOfStandardErrors(t *testing.T) {
 			f := compare(moved(x, -1, []float64{0, 0}), moved(x, -0.25, []float64{1, 0}))
 			return f.Relative, f.RelativeError, nil
 		}},
-		{"implicit form", 1.0/16 - 0.5, func(run int) (float64, float64, error) { return ImplicitFisher{}.Estimate(b, wide, draw(run, 0)) }},
+		{"implicit form", 1.0/16 - 0.5, func(run int) (float64, float64, error) {
+			return ImplicitFisher{}.Estimate(t.Context(), b, wide, draw(run, 0))
+		}},
 		{"implicit form, a probe", 1.0/16 - 0.5, func(run int) (float64, float64, error) {
-			return ImplicitFisher{Probes: 1, Kind: autodiff.Gaussian, Seed: int64(run)}.Estimate(b, wide, draw(run, 0))
+			return ImplicitFisher{Probes: 1, Kind: autodiff.Gaussian, Seed: int64(run)}.Estimate(t.Context(), b, wide, draw(run, 0))
 		}},
 		{"MMD²", 2.0 / 3 * (1 - math.Exp(-1.0/6)), func(run int) (float64, float64, error) {
 			return statistic(MMD{Bandwidths: []float64{1}}.Squared(t.Context(), draw(run, 0), shifted(run)))

@@ -82,57 +82,57 @@ func TestErrors(t *testing.T) {
 		}, "metric: kernel Stein test: the score at point 0, coordinate 1 is +Inf: every value must be finite"},
 		{func() error { _, err := KernelStein{Draws: -2}.Test(ctx, b, p, good); return err }, "metric: kernel Stein test: -2 draws: must be positive, or 0 for 499"},
 		{func() error { _, err := KernelStein{Scale: 1}.Squared(ctx, b, p, huge); return err }, "metric: kernel Stein discrepancy: statistic U = NaN, V = NaN with standard error NaN: must be finite; the points or scores are too large"},
-		{func() error { _, err := Sliced{Order: 0.5}.Distance(good, other); return err }, "metric: sliced Wasserstein: order 0.5: must be at least 1, or 0 for 2"},
-		{func() error { _, err := Sliced{}.Distance(left, right); return err }, "metric: sliced Wasserstein: the result is +Inf: must be finite; the points or scores are too large"},
-		{func() error { _, _, err := Sliced{}.Max(good, wide); return err }, "metric: max-sliced Wasserstein: points of dimension 2 and 3: must be equal"},
+		{func() error { _, err := Sliced{Order: 0.5}.Distance(ctx, good, other); return err }, "metric: sliced Wasserstein: order 0.5: must be at least 1, or 0 for 2"},
+		{func() error { _, err := Sliced{}.Distance(ctx, left, right); return err }, "metric: sliced Wasserstein: the result is +Inf: must be finite; the points or scores are too large"},
+		{func() error { _, _, err := Sliced{}.Max(ctx, good, wide); return err }, "metric: max-sliced Wasserstein: points of dimension 2 and 3: must be equal"},
 		{func() error { _, err := Wasserstein{Order: math.NaN()}.Distance(ctx, good, other); return err }, "metric: Wasserstein: order NaN: must be at least 1, or 0 for 2"},
 		{func() error { _, err := Wasserstein{}.Distance(ctx, good, line); return err }, "metric: Wasserstein: points of dimension 2 and 1: must be equal"},
 		{func() error { _, err := Wasserstein{}.Distance(ctx, left, right); return err }, "metric: Wasserstein: the result is +Inf: must be finite; the points or scores are too large"},
-		{func() error { _, err := GaussianOf(two[:1]); return err }, "metric: moments: 1 point: must be at least 2, for a covariance"},
+		{func() error { _, err := GaussianOf(ctx, two[:1]); return err }, "metric: moments: 1 point: must be at least 2, for a covariance"},
 		{func() error {
-			_, err := Gaussian{[]float64{0}, unit[:1]}.W2(Gaussian{[]float64{0, 1}, unit})
+			_, err := Gaussian{[]float64{0}, unit[:1]}.W2(ctx, Gaussian{[]float64{0, 1}, unit})
 			return err
 		}, "metric: Gaussian W2: means of 1 and 2 numbers: must be as many, at least 1"},
 		{func() error {
-			_, err := Gaussian{[]float64{0, 0}, unit}.W2(Gaussian{[]float64{0, 0}, [][]float64{{1, 0.5}, {0.2, 1}}})
+			_, err := Gaussian{[]float64{0, 0}, unit}.W2(ctx, Gaussian{[]float64{0, 0}, [][]float64{{1, 0.5}, {0.2, 1}}})
 			return err
 		}, "metric: Gaussian W2: second distribution: covariance[1][0] is 0.2 and [0][1] is 0.5: must be equal"},
 		{func() error {
-			_, err := Gaussian{[]float64{0, 0}, [][]float64{{1, 2}, {2, 1}}}.W2(Gaussian{[]float64{0, 0}, unit})
+			_, err := Gaussian{[]float64{0, 0}, [][]float64{{1, 2}, {2, 1}}}.W2(ctx, Gaussian{[]float64{0, 0}, unit})
 			return err
 		}, "metric: Gaussian W2: first distribution: covariance has the eigenvalue -1: must not be negative"},
 		{func() error {
-			_, err := Gaussian{[]float64{0, 0}, [][]float64{{1, 0}, {0, 0}}}.ByParts(Gaussian{[]float64{0, 0}, unit})
+			_, err := Gaussian{[]float64{0, 0}, [][]float64{{1, 0}, {0, 0}}}.ByParts(ctx, Gaussian{[]float64{0, 0}, unit})
 			return err
 		}, "metric: Gaussian Fisher divergence: covariance 1 has the eigenvalue 0: must be positive"},
 		{func() error {
-			_, err := Gaussian{[]float64{0, 0}, unit[:1]}.W2(Gaussian{[]float64{0, 0}, unit})
+			_, err := Gaussian{[]float64{0, 0}, unit[:1]}.W2(ctx, Gaussian{[]float64{0, 0}, unit})
 			return err
 		}, "metric: Gaussian W2: first distribution: covariance of 1 rows for 2 means: must be as many"},
 		{func() error {
-			_, err := Gaussian{[]float64{0}, unit[:1]}.W2(Gaussian{[]float64{0}, unit[:1]})
+			_, err := Gaussian{[]float64{0}, unit[:1]}.W2(ctx, Gaussian{[]float64{0}, unit[:1]})
 			return err
 		}, "metric: Gaussian W2: first distribution: row 0 of the covariance has 2 numbers: must be 1"},
 		{func() error {
-			_, err := Gaussian{[]float64{math.Inf(1)}, [][]float64{{1}}}.W2(Gaussian{[]float64{0}, [][]float64{{1}}})
+			_, err := Gaussian{[]float64{math.Inf(1)}, [][]float64{{1}}}.W2(ctx, Gaussian{[]float64{0}, [][]float64{{1}}})
 			return err
 		}, "metric: Gaussian W2: first distribution: mean 0 is +Inf: must be finite"},
-		{func() error { _, err := Support{}.ByParts(b, q, q); return err }, "metric: integration by parts: support from 0 to 0: must go from a smaller to a larger number"},
-		{func() error { _, err := Support{0, math.NaN()}.ByParts(b, q, q); return err }, "metric: integration by parts: support from 0 to NaN: must go from a smaller to a larger number"},
-		{func() error { _, err := whole.ByParts(b, flat{}, q); return err }, "metric: integration by parts: the density has no finite integral: far out it still grows"},
-		{func() error { _, err := whole.ByParts(b, cauchy, q); return err }, "metric: integration by parts: the scores have no finite mean square: far out the integrals still grow"},
-		{func() error { _, err := whole.ByParts(b, mistaken{q}, q); return err }, "do not add up: the quadrature misses a part of the density, the judged score jumps, or the first is not that of the density"},
-		{func() error { _, err := Support{0, 1}.Boundary(b, q, [][]float64{{0.5}, {1.5}}); return err }, "metric: boundary term: point 1 is 1.5: must be in the support, from 0 to 1"},
-		{func() error { _, err := Support{0, 1}.Boundary(b, q, good); return err }, "metric: boundary term: 10 points of dimension 2: must be at least 2, of dimension 1"},
-		{func() error { _, err := Support{0, 1}.Boundary(b, q, [][]float64{{0}, {0}, {0.5}}); return err }, "metric: boundary term: half of the points are at 0, the end of the support: there is no density"},
-		{func() error { _, _, err := ImplicitFisher{Probes: -1}.Estimate(b, p, good); return err }, "metric: implicit Fisher divergence: -1 probes: must be positive, or 0 for the exact divergence"},
-		{func() error { _, _, err := ImplicitFisher{Kind: 9}.Estimate(b, p, good); return err }, "metric: implicit Fisher divergence: probe kind 9: must be Rademacher, Gaussian or Sphere"},
-		{func() error { _, _, err := ImplicitFisher{}.Estimate(b, p, two[:1]); return err }, "metric: implicit Fisher divergence: 1 point: must be at least 2, for the standard error"},
+		{func() error { _, err := Support{}.ByParts(ctx, b, q, q); return err }, "metric: integration by parts: support from 0 to 0: must go from a smaller to a larger number"},
+		{func() error { _, err := Support{0, math.NaN()}.ByParts(ctx, b, q, q); return err }, "metric: integration by parts: support from 0 to NaN: must go from a smaller to a larger number"},
+		{func() error { _, err := whole.ByParts(ctx, b, flat{}, q); return err }, "metric: integration by parts: the density has no finite integral: far out it still grows"},
+		{func() error { _, err := whole.ByParts(ctx, b, cauchy, q); return err }, "metric: integration by parts: the scores have no finite mean square: far out the integrals still grow"},
+		{func() error { _, err := whole.ByParts(ctx, b, mistaken{q}, q); return err }, "do not add up: the quadrature misses a part of the density, the judged score jumps, or the first is not that of the density"},
+		{func() error { _, err := Support{0, 1}.Boundary(ctx, b, q, [][]float64{{0.5}, {1.5}}); return err }, "metric: boundary term: point 1 is 1.5: must be in the support, from 0 to 1"},
+		{func() error { _, err := Support{0, 1}.Boundary(ctx, b, q, good); return err }, "metric: boundary term: 10 points of dimension 2: must be at least 2, of dimension 1"},
+		{func() error { _, err := Support{0, 1}.Boundary(ctx, b, q, [][]float64{{0}, {0}, {0.5}}); return err }, "metric: boundary term: half of the points are at 0, the end of the support: there is no density"},
+		{func() error { _, _, err := ImplicitFisher{Probes: -1}.Estimate(ctx, b, p, good); return err }, "metric: implicit Fisher divergence: -1 probes: must be positive, or 0 for the exact divergence"},
+		{func() error { _, _, err := ImplicitFisher{Kind: 9}.Estimate(ctx, b, p, good); return err }, "metric: implicit Fisher divergence: probe kind 9: must be Rademacher, Gaussian or Sphere"},
+		{func() error { _, _, err := ImplicitFisher{}.Estimate(ctx, b, p, two[:1]); return err }, "metric: implicit Fisher divergence: 1 point: must be at least 2, for the standard error"},
 		{func() error {
-			_, _, err := ImplicitFisher{}.Estimate(b, steep, normal(1, 2, 257))
+			_, _, err := ImplicitFisher{}.Estimate(ctx, b, steep, normal(1, 2, 257))
 			return err
 		}, "metric: implicit Fisher divergence: points of 257 dimensions: the exact divergence takes a pass for each, up to 256: set Probes"},
-		{func() error { _, err := ImplicitFisher{}.ByParts(b, steep, p, unit); return err }, "metric: integration by parts: first score: the score at point 0, coordinate 1 is +Inf: every value must be finite"},
+		{func() error { _, err := ImplicitFisher{}.ByParts(ctx, b, steep, p, unit); return err }, "metric: integration by parts: first score: the score at point 0, coordinate 1 is +Inf: every value must be finite"},
 		{func() error { _, err := ClassifierTest{}.Test(ctx, good, good[:3]); return err }, "metric: classifier test: sets of 10 and 3 points: must have at least 4, two to learn from and two to judge"},
 		{func() error { _, err := ClassifierTest{Neighbours: 12}.Test(ctx, good, other); return err }, "metric: classifier test: 12 neighbours: must be from 1 to 11, the number of points to learn from, or 0 for its root"},
 		{func() error { _, err := Modes{Centres: unit, Radius: 0}.Coverage(good); return err }, "metric: mode coverage: radius 0: must be positive and its square finite"},
@@ -182,14 +182,14 @@ func TestNoNaNAndNoCrash(t *testing.T) {
 	same := scorekit.Score(func(_ *mlctx.Context, x, _ *scorekit.Node) *scorekit.Node { return graph.Identity(x) })
 	far := [][]float64{{1e200, 1}, {-1e200, 2}, {2, 3}}
 	near := [][]float64{{1, 1}, {-1, 2}, {2, 3}, {0, 1}, {4, 4}, {3, 1}}
-	fisher := func() error { _, err := FisherDivergence(b, p, same, far); return err }
-	implicit := func() error { _, _, err := ImplicitFisher{}.Estimate(b, same, far); return err }
-	parts := func() error { _, err := ImplicitFisher{}.ByParts(b, p, same, far); return err }
-	moments := func() error { _, err := GaussianOf(far); return err }
+	fisher := func() error { _, err := FisherDivergence(t.Context(), b, p, same, far); return err }
+	implicit := func() error { _, _, err := ImplicitFisher{}.Estimate(t.Context(), b, same, far); return err }
+	parts := func() error { _, err := ImplicitFisher{}.ByParts(t.Context(), b, p, same, far); return err }
+	moments := func() error { _, err := GaussianOf(t.Context(), far); return err }
 	unit := [][]float64{{1}}
 	one, two := Gaussian{Mean: []float64{1e200}, Cov: unit}, Gaussian{Mean: []float64{-1e200}, Cov: unit}
-	w2 := func() error { _, err := one.W2(two); return err }
-	closed := func() error { _, err := one.ByParts(two); return err }
+	w2 := func() error { _, err := one.W2(t.Context(), two); return err }
+	closed := func() error { _, err := one.ByParts(t.Context(), two); return err }
 	for want, err := range map[string]error{
 		"metric: Fisher divergence: the result is +Inf": fisher(), "metric: implicit Fisher divergence: the result is +Inf": implicit(),
 		"metric: integration by parts: the result is +Inf": parts(), "metric: moments: the result is +Inf": moments(),
@@ -199,7 +199,7 @@ func TestNoNaNAndNoCrash(t *testing.T) {
 			t.Errorf("error %v, want %s", err, want)
 		}
 	}
-	if _, err := (Support{Low: 0, High: 1}).ByParts(b, nil, line); err == nil || !strings.Contains(err.Error(), "density nil: must be given") {
+	if _, err := (Support{Low: 0, High: 1}).ByParts(t.Context(), b, nil, line); err == nil || !strings.Contains(err.Error(), "density nil: must be given") {
 		t.Errorf("without a density: %v", err)
 	}
 

@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"context"
 	"fmt"
 	"math"
 )
@@ -13,11 +14,15 @@ import (
 // over the halves of the chains, W and var⁺ as in [SplitRHat], so that chains that have not met count for little. The sum
 // takes the pairs ρ_{2k} + ρ_{2k+1} as long as they are positive, none larger than the one before it (Geyer 1992; Vehtari
 // et al. 2021, section 3.2). The standard error of the mean is √(var⁺·τ/N). For a chain of alternating sign τ < 1; it is
-// taken to be at least 1/log₁₀ N.
+// taken to be at least 1/log₁₀ N. Time grows with N times the distance at which the sum ends, which for chains that have not
+// met is up to the length of a half; ctx stops it.
 //
 // draws is [draws][chains], see [Trace]. It returns an error for fewer than 4 draws, for rows of different lengths, for
 // values that are not finite, and if all are equal.
-func EffectiveSampleSize(draws [][]float64) (float64, error) {
+func EffectiveSampleSize(ctx context.Context, draws [][]float64) (float64, error) {
+	if ctx == nil {
+		return 0, fmt.Errorf("metric: effective sample size: %w", errNoContext)
+	}
 	chains, err := halves(draws)
 	if err != nil {
 		return 0, fmt.Errorf("metric: effective sample size: %w", err)
@@ -35,6 +40,9 @@ func EffectiveSampleSize(draws [][]float64) (float64, error) {
 	}
 	tau, last := -1.0, math.Inf(1)
 	for t := 0; t == 0 || t < n-2; t += 2 {
+		if ctx.Err() != nil {
+			return 0, fmt.Errorf("metric: effective sample size: stopped at distance %d of %d: %w", t, n, context.Cause(ctx))
+		}
 		even, odd := correlation(t), correlation(t+1)
 		if t == 0 {
 			even = 1

@@ -30,7 +30,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	f, err := metric.FisherDivergence(b, p, q, [][]float64{{-1}, {1}})
+	f, err := metric.FisherDivergence(context.Background(), b, p, q, [][]float64{{-1}, {1}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func Example() {
 
 	here := tensors.FromValue([][]float64{{0}, {1}, {2}})
 	there := tensors.FromValue([][]float64{{4}, {5}, {3}})
-	d, err := metric.Sliced{}.Distance(here, there)
+	d, err := metric.Sliced{}.Distance(context.Background(), here, there)
 	if err != nil {
 		log.Fatal(err)
 	}

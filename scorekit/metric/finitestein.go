@@ -27,12 +27,12 @@ type FiniteSetStein struct {
 // density it is 0 for the distribution of the score and for no other, almost surely, and where ‖E ξ‖ is large the two
 // differ most. U is the paper's unbiased estimate; its test statistic is nU.
 //
-// sigma is the noise level for the score: none, one, or one for each point. Time grows with n·J·d.
+// sigma is the noise level for the score: none, one, or one for each point. Time grows with n·J·d. ctx stops it.
 //
 // It returns an error for no locations or some of another dimension than the points, for an unknown kernel, a negative
 // scale, fewer than 3 points, a score, a point or a location that is not finite, and those of [scorekit.Evaluate].
-func (f FiniteSetStein) Squared(backend backends.Backend, model scorekit.Model, points any, sigma ...float64) (Statistic, error) {
-	features, err := f.features(backend, model, points, sigma)
+func (f FiniteSetStein) Squared(ctx context.Context, backend backends.Backend, model scorekit.Model, points any, sigma ...float64) (Statistic, error) {
+	features, err := f.features(ctx, backend, model, points, sigma)
 	if err != nil {
 		return Statistic{}, fmt.Errorf("metric: finite-set Stein discrepancy: %w", err)
 	}
@@ -54,12 +54,12 @@ func (f FiniteSetStein) Squared(backend backends.Backend, model scorekit.Model, 
 }
 
 // features returns ξ(x, vⱼ)/√(dJ) for each point x, all j in one row: the statistic is a mean of products of rows.
-func (f FiniteSetStein) features(backend backends.Backend, model scorekit.Model, points any, sigma []float64) ([][]float64, error) {
+func (f FiniteSetStein) features(ctx context.Context, backend backends.Backend, model scorekit.Model, points any, sigma []float64) ([][]float64, error) {
 	locations, err := rowsOf(f.Locations)
 	if err != nil {
 		return nil, fmt.Errorf("locations: %w", err)
 	}
-	s, err := KernelStein{Kernel: f.Kernel, Scale: f.Scale}.prepare(context.Background(), backend, model, points, sigma)
+	s, err := KernelStein{Kernel: f.Kernel, Scale: f.Scale}.prepare(ctx, backend, model, points, sigma)
 	if err != nil {
 		return nil, err
 	}
@@ -70,6 +70,9 @@ func (f FiniteSetStein) features(backend backends.Backend, model scorekit.Model,
 	share := 1 / math.Sqrt(float64(d*len(locations)))
 	out := make([][]float64, len(s.points))
 	for i, x := range s.points {
+		if err := stopped(ctx, i, len(s.points)); err != nil {
+			return nil, err
+		}
 		for _, v := range locations {
 			k, slope := s.kernel.of(squaredDistance(x, v), s.scale)
 			for l := range x {

@@ -33,7 +33,7 @@ func TestFiniteSetSteinOfHyppo(t *testing.T) {
 					t.Fatal(err)
 				}
 				f := FiniteSetStein{Locations: c.Locations, Kernel: RBF, Scale: math.Sqrt(c.Sigma2)}
-				features, err := f.features(b, p, c.X, nil)
+				features, err := f.features(t.Context(), b, p, c.X, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -46,7 +46,7 @@ func TestFiniteSetSteinOfHyppo(t *testing.T) {
 					}
 					testvalues.Near(t, "features", row, want, 1e-9)
 				}
-				got, err := f.Squared(b, p, c.X)
+				got, err := f.Squared(t.Context(), b, p, c.X)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -74,7 +74,7 @@ func TestFiniteSetSteinOfShiftedNormal(t *testing.T) {
 		t.Fatal(err)
 	}
 	b, x := testbackend.Go(t), moved(normal(1, n*sets, 2), 1, shift)
-	got, err := f.Squared(b, p, x)
+	got, err := f.Squared(t.Context(), b, p, x)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestFiniteSetSteinOfShiftedNormal(t *testing.T) {
 	}
 	var values, claimed []float64
 	for i := range sets {
-		s, err := f.Squared(b, p, x[i*n:(i+1)*n])
+		s, err := f.Squared(t.Context(), b, p, x[i*n:(i+1)*n])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func TestFiniteSetSteinOfShiftedNormal(t *testing.T) {
 
 	// By hand, with IMQ: of two features the slope of k is checked by differences, and V by its definition.
 	f.Kernel = IMQ
-	rows, err := f.features(b, p, x[:5], nil)
+	rows, err := f.features(t.Context(), b, p, x[:5], nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestFiniteSetSteinOfShiftedNormal(t *testing.T) {
 	for _, row := range rows {
 		floats.AddScaled(all, 1.0/5, row)
 	}
-	small, err := f.Squared(b, p, x[:5])
+	small, err := f.Squared(t.Context(), b, p, x[:5])
 	if err != nil {
 		t.Fatal(err)
 	}

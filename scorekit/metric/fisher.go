@@ -27,17 +27,17 @@ type Fisher struct {
 // score of noised data the points must be noised too. Texts without the ½ have twice this divergence, and the same
 // relative one.
 //
-// It returns the errors of [scorekit.Evaluate], one for fewer than two points, and one when a score is not finite at
-// a point or so large that its square is not.
-func FisherDivergence(backend backends.Backend, p, q scorekit.Model, points any, sigma ...float64) (Fisher, error) {
-	a, err := scoreRows(context.Background(), backend, p, points, sigma)
+// ctx stops it between two blocks of points. It returns the errors of [scorekit.Evaluate], one for fewer than two points,
+// and one when a score is not finite at a point or so large that its square is not.
+func FisherDivergence(ctx context.Context, backend backends.Backend, p, q scorekit.Model, points any, sigma ...float64) (Fisher, error) {
+	a, err := scoreRows(ctx, backend, p, points, sigma)
 	if err != nil {
 		return Fisher{}, fmt.Errorf("metric: Fisher divergence: first score: %w", err)
 	}
 	if len(a) < 2 {
 		return Fisher{}, fmt.Errorf("metric: Fisher divergence: %d point: must be at least 2, for the standard error", len(a))
 	}
-	b, err := scoreRows(context.Background(), backend, q, points, sigma)
+	b, err := scoreRows(ctx, backend, q, points, sigma)
 	if err != nil {
 		return Fisher{}, fmt.Errorf("metric: Fisher divergence: second score: %w", err)
 	}

@@ -97,7 +97,7 @@ func TestFisherDivergenceInClosedForm(t *testing.T) {
 		for _, c := range cases {
 			testvalues.Case(t, c.ID, func(t *testing.T) {
 				p, q := c.densities(t)
-				got, err := FisherDivergence(b, p, q, sigmaPoints(c.M1, cholesky(t, c.S1, 0)))
+				got, err := FisherDivergence(t.Context(), b, p, q, sigmaPoints(c.M1, cholesky(t, c.S1, 0)))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -125,11 +125,11 @@ func TestFisherDivergenceOfNoisedScores(t *testing.T) {
 				t.Fatal(err)
 			}
 			points := sigmaPoints(c.M1, cholesky(t, c.S1, sigma))
-			got, err := FisherDivergence(b, p, q, points, sigma)
+			got, err := FisherDivergence(t.Context(), b, p, q, points, sigma)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := FisherDivergence(b, noisedP, noisedQ, points)
+			want, err := FisherDivergence(t.Context(), b, noisedP, noisedQ, points)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -162,7 +162,7 @@ func TestStandardErrorOfFisherDivergence(t *testing.T) {
 				}
 				points[i] = at(c.M1, l, z)
 			}
-			got, err := FisherDivergence(b, p, q, points)
+			got, err := FisherDivergence(t.Context(), b, p, q, points)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -231,7 +231,7 @@ func TestFisherDivergenceErrors(t *testing.T) {
 		{p, p, [][]float64{{1, 2}, {2, math.NaN()}}, nil, "metric: Fisher divergence: first score: scorekit: Evaluate: points: row 1, column 1 is NaN: every value must be finite (rows and columns count from 0)"},
 		{p, p, [][]float64{{1, 2}, {2, 3}}, []float64{-1}, "metric: Fisher divergence: first score: scorekit: Evaluate: noise level -1: must be positive and finite"},
 	} {
-		_, err := FisherDivergence(b, test.p, test.q, test.points, test.sigma...)
+		_, err := FisherDivergence(t.Context(), b, test.p, test.q, test.points, test.sigma...)
 		if err == nil || strings.TrimSpace(err.Error()) != test.want {
 			t.Errorf("error %v, want %s", err, test.want)
 		}

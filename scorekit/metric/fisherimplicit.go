@@ -33,9 +33,10 @@ const maxExact = 256
 //
 // It returns an error for impossible settings, for exact divergences in more than 256 dimensions, for fewer than two
 // points, for a score or slope that is not finite, and the errors of [scorekit.Evaluate]. Like that it takes the points in
-// blocks, so that memory does not grow with their number beyond that of the points and scores themselves.
-func (f ImplicitFisher) Estimate(backend backends.Backend, q scorekit.Model, points any, sigma ...float64) (mean, standardError float64, err error) {
-	s, slopes, err := f.scoreAndSlopes(backend, q, points, sigma)
+// blocks, so that memory does not grow with their number beyond that of the points and scores themselves, and ctx stops it
+// between two of them.
+func (f ImplicitFisher) Estimate(ctx context.Context, backend backends.Backend, q scorekit.Model, points any, sigma ...float64) (mean, standardError float64, err error) {
+	s, slopes, err := f.scoreAndSlopes(ctx, backend, q, points, sigma)
 	if err != nil {
 		return 0, 0, fmt.Errorf("metric: implicit Fisher divergence: %w", err)
 	}
@@ -53,13 +54,13 @@ func (f ImplicitFisher) Estimate(backend backends.Backend, q scorekit.Model, poi
 // ByParts returns the terms of [ByParts] as means over points drawn from p, the scores of p and q both being known, in
 // any dimension. The boundary term is the mean of −(s_p·s_q + ∇·s_q), whose expectation is 0 for every q exactly if p
 // vanishes at the ends of its support (Stein's identity). Arguments and errors are those of [ImplicitFisher.Estimate].
-func (f ImplicitFisher) ByParts(backend backends.Backend, p, q scorekit.Model, points any, sigma ...float64) (ByParts, error) {
+func (f ImplicitFisher) ByParts(ctx context.Context, backend backends.Backend, p, q scorekit.Model, points any, sigma ...float64) (ByParts, error) {
 	const who = "metric: integration by parts"
-	b, slopes, err := f.scoreAndSlopes(backend, q, points, sigma)
+	b, slopes, err := f.scoreAndSlopes(ctx, backend, q, points, sigma)
 	if err != nil {
 		return ByParts{}, fmt.Errorf("%s: second score: %w", who, err)
 	}
-	a, err := scoreRows(context.Background(), backend, p, points, sigma)
+	a, err := scoreRows(ctx, backend, p, points, sigma)
 	if err != nil {
 		return ByParts{}, fmt.Errorf("%s: first score: %w", who, err)
 	}

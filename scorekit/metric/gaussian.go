@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -15,14 +16,18 @@ type Gaussian struct {
 }
 
 // GaussianOf returns the mean of points, a tensor [n, dims...] or rows as for [scorekit.Examples], and their covariance
-// with the divisor n−1. It returns an error for fewer than two points and for values that are not finite.
-func GaussianOf(points any) (Gaussian, error) {
+// with the divisor n−1. Time grows with n·d²; ctx stops it. It returns an error for fewer than two points and for values that
+// are not finite.
+func GaussianOf(ctx context.Context, points any) (Gaussian, error) {
 	rows, err := rowsOf(points)
 	if err != nil {
 		return Gaussian{}, fmt.Errorf("metric: moments: %w", err)
 	}
 	if len(rows) < 2 {
 		return Gaussian{}, fmt.Errorf("metric: moments: %d point: must be at least 2, for a covariance", len(rows))
+	}
+	if ctx == nil {
+		return Gaussian{}, fmt.Errorf("metric: moments: %w", errNoContext)
 	}
 	n, d := float64(len(rows)), len(rows[0])
 	g := Gaussian{make([]float64, d), make([][]float64, d)}
@@ -34,7 +39,10 @@ func GaussianOf(points any) (Gaussian, error) {
 	for i := range d {
 		g.Cov[i] = make([]float64, d)
 	}
-	for _, r := range rows {
+	for k, r := range rows {
+		if err := stopped(ctx, k, len(rows)); err != nil {
+			return Gaussian{}, fmt.Errorf("metric: moments: %w", err)
+		}
 		for i := range d {
 			for j := range i + 1 {
 				g.Cov[i][j] += (r[i] - g.Mean[i]) * (r[j] - g.Mean[j]) / (n - 1)
@@ -59,10 +67,12 @@ func GaussianOf(points any) (Gaussian, error) {
 // (Dowson and Landau 1982), in the units of the data. For other distributions it is that of the normal ones with their
 // moments, also called Fréchet distance, which is never above their own W₂ (Gelbrich 1990).
 //
+// Time grows with d³, for the eigenvalues of three matrices; ctx stops it between them.
+//
 // It returns an error for means and covariances of different sizes, and for a covariance that is not finite, symmetric
 // and positive semidefinite.
-func (p Gaussian) W2(q Gaussian) (float64, error) {
-	s1, s2, err := p.pair(q)
+func (p Gaussian) W2(ctx context.Context, q Gaussian) (float64, error) {
+	s1, s2, err := p.pair(ctx, q)
 	if err != nil {
 		return 0, fmt.Errorf("metric: Gaussian W2: %w", err)
 	}
@@ -76,6 +86,9 @@ func (p Gaussian) W2(q Gaussian) (float64, error) {
 		for j := range i + 1 {
 			symmetric.SetSym(i, j, (product.At(i, j)+product.At(j, i))/2)
 		}
+	}
+	if ctx.Err() != nil {
+		return 0, fmt.Errorf("metric: Gaussian W2: %w", context.Cause(ctx))
 	}
 	root, err := spectrumOf(symmetric)
 	if err != nil {
@@ -99,12 +112,13 @@ func (p Gaussian) W2(q Gaussian) (float64, error) {
 //	implicit = ½ [ tr(P₂ S₁ P₂) + ‖P₂(m₁−m₂)‖² ] − tr P₂
 //	constant = ½ tr P₁,  boundary = 0
 //
-// (Hyvärinen 2005, theorem 1). Explicit is the Fisher divergence with its ½, from draws of p: it is not symmetric.
+// (Hyvärinen 2005, theorem 1). Explicit is the Fisher divergence with its ½, from draws of p: it is not symmetric. Time grows with d³; ctx
+// stops it between the eigenvalues of the two covariances.
 //
 // It returns an error for means and covariances of different sizes, and for a covariance that is not finite, symmetric
 // and positive definite.
-func (p Gaussian) ByParts(q Gaussian) (ByParts, error) {
-	s1, s2, err := p.pair(q)
+func (p Gaussian) ByParts(ctx context.Context, q Gaussian) (ByParts, error) {
+	s1, s2, err := p.pair(ctx, q)
 	if err != nil {
 		return ByParts{}, fmt.Errorf("metric: Gaussian Fisher divergence: %w", err)
 	}
@@ -139,12 +153,21 @@ func (p Gaussian) ByParts(q Gaussian) (ByParts, error) {
 }
 
 // pair returns both covariances with their eigenvalues.
-func (p Gaussian) pair(q Gaussian) (s1, s2 spectrum, err error) {
+func (p Gaussian) pair(ctx context.Context, q Gaussian) (s1, s2 spectrum, err error) {
 	if len(p.Mean) == 0 || len(p.Mean) != len(q.Mean) {
 		return s1, s2, fmt.Errorf("means of %d and %d numbers: must be as many, at least 1", len(p.Mean), len(q.Mean))
 	}
+	if ctx == nil {
+		return s1, s2, errNoContext
+	}
+	if ctx.Err() != nil {
+		return s1, s2, context.Cause(ctx)
+	}
 	if s1, err = p.spectrum(); err != nil {
 		return s1, s2, fmt.Errorf("first distribution: %w", err)
+	}
+	if ctx.Err() != nil {
+		return s1, s2, context.Cause(ctx)
 	}
 	if s2, err = q.spectrum(); err != nil {
 		return s1, s2, fmt.Errorf("second distribution: %w", err)

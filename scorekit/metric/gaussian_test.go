@@ -19,13 +19,13 @@ func TestGaussianW2Reference(t *testing.T) {
 		testvalues.Case(t, c.ID, func(t *testing.T) {
 			p, q := Gaussian{c.M1, c.S1}, Gaussian{c.M2, c.S2}
 			for _, way := range [][2]Gaussian{{p, q}, {q, p}} {
-				got, err := way[0].W2(way[1])
+				got, err := way[0].W2(t.Context(), way[1])
 				if err != nil {
 					t.Fatal(err)
 				}
 				testvalues.NearNumber(t, "squared distance", got*got, c.Squared, 1e-9)
 			}
-			self, err := p.W2(p)
+			self, err := p.W2(t.Context(), p)
 			if err != nil || self > 1e-6 {
 				t.Errorf("distance from itself %v, error %v", self, err)
 			}
@@ -39,7 +39,7 @@ func TestGaussianW2WithoutWidth(t *testing.T) {
 	point := Gaussian{[]float64{0, 0}, [][]float64{{0, 0}, {0, 0}}}
 	line := Gaussian{[]float64{3, 1}, [][]float64{{1, 2}, {2, 4}}}
 	for _, way := range [][2]Gaussian{{point, line}, {line, point}} {
-		got, err := way[0].W2(way[1])
+		got, err := way[0].W2(t.Context(), way[1])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +52,7 @@ func TestGaussianByPartsReference(t *testing.T) {
 	testvalues.Read(t, "fisher.json", &cases)
 	for _, c := range cases {
 		testvalues.Case(t, c.ID, func(t *testing.T) {
-			got, err := Gaussian{c.M1, c.S1}.ByParts(Gaussian{c.M2, c.S2})
+			got, err := Gaussian{c.M1, c.S1}.ByParts(t.Context(), Gaussian{c.M2, c.S2})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -68,7 +68,7 @@ func TestGaussianByPartsReference(t *testing.T) {
 
 // Of (0, 0), (2, 0) and (1, 3) the mean is (1, 1) and the covariance is that of (−1, −1), (1, −1) and (0, 2), over 2.
 func TestGaussianOf(t *testing.T) {
-	g, err := GaussianOf([][]float64{{0, 0}, {2, 0}, {1, 3}})
+	g, err := GaussianOf(t.Context(), [][]float64{{0, 0}, {2, 0}, {1, 3}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -19,13 +20,18 @@ import (
 // equal distributions, least of all in high dimensions.
 //
 // It returns the errors of [Sliced.Distance].
-func (s Sliced) Max(a, b any) (distance float64, direction []float64, err error) {
+func (s Sliced) Max(ctx context.Context, a, b any) (distance float64, direction []float64, err error) {
 	x, y, e, order, err := s.prepare(a, b)
 	if err != nil {
 		return 0, nil, fmt.Errorf("metric: max-sliced Wasserstein: %w", err)
 	}
-	best, v := largest(x, y, s.directions(len(x[0])), order)
-	best, v = climb(x, y, v, best, order)
+	best, v, err := largest(ctx, x, y, s.directions(len(x[0])), order)
+	if err == nil {
+		best, v, err = climb(ctx, x, y, v, best, order)
+	}
+	if err != nil {
+		return 0, nil, fmt.Errorf("metric: max-sliced Wasserstein: %w", err)
+	}
 	best = math.Ldexp(best, e)
 	if err := results(best); err != nil {
 		return 0, nil, fmt.Errorf("metric: max-sliced Wasserstein: %w", err)
@@ -34,20 +40,26 @@ func (s Sliced) Max(a, b any) (distance float64, direction []float64, err error)
 }
 
 // largest returns the largest Wₚ of all directions, and that direction.
-func largest(x, y, directions [][]float64, order float64) (float64, []float64) {
-	each := distances(x, y, directions, order)
+func largest(ctx context.Context, x, y, directions [][]float64, order float64) (float64, []float64, error) {
+	each, err := distances(ctx, x, y, directions, order)
+	if err != nil {
+		return 0, nil, err
+	}
 	best := slices.Max(each)
-	return best, directions[slices.Index(each, best)]
+	return best, directions[slices.Index(each, best)], nil
 }
 
 // climb improves the direction v, on which the distance is best, along the gradient on the sphere. A step is taken only if it
 // grows, and halved otherwise.
-func climb(x, y [][]float64, v []float64, best, order float64) (float64, []float64) {
+func climb(ctx context.Context, x, y [][]float64, v []float64, best, order float64) (float64, []float64, error) {
 	step := 1.0
 	for range 100 {
 		up := uphill(x, y, v, order)
 		improved := false
 		for ; step > 1e-7 && !improved; step /= 2 {
+			if ctx.Err() != nil {
+				return 0, nil, context.Cause(ctx)
+			}
 			next := make([]float64, len(v))
 			for i := range v {
 				next[i] = v[i] + step*up[i]
@@ -65,7 +77,7 @@ func climb(x, y [][]float64, v []float64, best, order float64) (float64, []float
 			break
 		}
 	}
-	return best, v
+	return best, v, nil
 }
 
 // uphill is the gradient of the distance with respect to v, along the sphere and of length 1, or 0 where there is none.

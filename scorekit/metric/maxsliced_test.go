@@ -18,14 +18,14 @@ func TestMaxSlicedOfShift(t *testing.T) {
 	x := normal(1, 50, d)
 	for _, order := range []float64{1, 2, 3} {
 		s := Sliced{Order: order, Projections: 20, Seed: 3}
-		got, v, err := s.Max(x, moved(x, 1, c))
+		got, v, err := s.Max(t.Context(), x, moved(x, 1, c))
 		if err != nil {
 			t.Fatal(err)
 		}
 		testvalues.NearNumber(t, "distance", got, length, 1e-9)
 		testvalues.NearNumber(t, "direction", math.Abs(floats.Dot(v, c)), length, 1e-6)
 		testvalues.NearNumber(t, "length of the direction", floats.Dot(v, v), 1, 1e-12)
-		if best, _ := largest(x, moved(x, 1, c), s.directions(d), order); best > 0.95*got {
+		if best, _, err := largest(t.Context(), x, moved(x, 1, c), s.directions(d), order); err != nil || best > 0.95*got {
 			t.Errorf("order %v: the best random direction already has %v of %v", order, best, got)
 		}
 	}

@@ -31,7 +31,7 @@ func TestMemoryOfPairs(t *testing.T) {
 			return err
 		},
 		"classifier": func(x, y [][]float64) error { _, err := ClassifierTest{}.Test(t.Context(), x, y); return err },
-		"sliced":     func(x, y [][]float64) error { _, err := Sliced{Projections: 4}.Distance(x, y); return err },
+		"sliced":     func(x, y [][]float64) error { _, err := Sliced{Projections: 4}.Distance(t.Context(), x, y); return err },
 	} {
 		var used [2]float64
 		for i, n := range []int{1500, 3000} {

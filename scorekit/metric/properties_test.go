@@ -48,15 +48,15 @@ func (w world) shuffled(rows [][]float64) [][]float64 {
 // changes it as its unit says, by scale^power. Every metric is 0 between a set and itself, and positive between two.
 func TestSetsProperties(t *testing.T) {
 	w2 := func(a, b [][]float64) float64 {
-		p, err := GaussianOf(a)
+		p, err := GaussianOf(t.Context(), a)
 		if err != nil {
 			t.Fatal(err)
 		}
-		q, err := GaussianOf(b)
+		q, err := GaussianOf(t.Context(), b)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := p.W2(q)
+		got, err := p.W2(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +88,7 @@ func TestSetsProperties(t *testing.T) {
 		},
 		"Wasserstein": {func(a, b [][]float64) float64 { return number(Wasserstein{}.Distance(t.Context(), a, b)) }, 1, 1e-12, nil},
 		"W1":          {func(a, b [][]float64) float64 { return number(Wasserstein{Order: 1}.Distance(t.Context(), a, b)) }, 1, 1e-12, nil},
-		"sliced":      {func(a, b [][]float64) float64 { return number(Sliced{Projections: 20}.Distance(a, b)) }, 1, 1e-12, nil},
+		"sliced":      {func(a, b [][]float64) float64 { return number(Sliced{Projections: 20}.Distance(t.Context(), a, b)) }, 1, 1e-12, nil},
 		"Gaussian W2": {w2, 1, 1e-6, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -143,12 +143,12 @@ func TestUnits(t *testing.T) {
 		for _, order := range []float64{1, 2, 3, 40} {
 			w, err := Wasserstein{Order: order}.Distance(t.Context(), a, b)
 			keep(fmt.Sprintf("W%v", order), w, err)
-			s, se, err := Sliced{Order: order, Projections: 15}.Estimate(a, b)
+			s, se, err := Sliced{Order: order, Projections: 15}.Estimate(t.Context(), a, b)
 			keep(fmt.Sprintf("sliced W%v", order), s, err)
 			if axes > 1 { // else all directions see the same, and only rounding is left
 				keep(fmt.Sprintf("error of sliced W%v", order), se, err)
 			}
-			m, _, err := Sliced{Order: order, Projections: 15}.Max(a, b)
+			m, _, err := Sliced{Order: order, Projections: 15}.Max(t.Context(), a, b)
 			keep(fmt.Sprintf("max-sliced W%v", order), m, err)
 		}
 		e, err := Energy{}.Distance(t.Context(), a, b)
@@ -193,7 +193,7 @@ func TestLargeOrders(t *testing.T) {
 			t.Fatal(err)
 		}
 		testvalues.NearNumber(t, "widest gap", got, 0.3*math.Pow(1.0/3, 1/order), 1e-9)
-		if got, _, err = (Sliced{Order: order, Projections: 3}).Estimate(a, b); err != nil {
+		if got, _, err = (Sliced{Order: order, Projections: 3}).Estimate(t.Context(), a, b); err != nil {
 			t.Fatal(err)
 		}
 		testvalues.NearNumber(t, "widest gap, sliced", got, 0.3*math.Pow(1.0/3, 1/order), 1e-9)
@@ -229,12 +229,12 @@ func TestOrderOfDistances(t *testing.T) {
 		}
 		w1 = at(Wasserstein{Order: 1}.Distance(t.Context(), w.x, w.y))
 		w2 = at(Wasserstein{}.Distance(t.Context(), w.x, w.y))
-		sw = at(Sliced{Projections: 30}.Distance(w.x, w.y))
-		mw, v, e := Sliced{Projections: 30}.Max(w.x, w.y)
+		sw = at(Sliced{Projections: 30}.Distance(t.Context(), w.x, w.y))
+		mw, v, e := Sliced{Projections: 30}.Max(t.Context(), w.x, w.y)
 		at(mw, e)
 		// The moments of the sets as they are, with the divisor n.
 		moments := func(rows [][]float64) Gaussian {
-			p, e := GaussianOf(rows)
+			p, e := GaussianOf(t.Context(), rows)
 			at(0, e)
 			for _, row := range p.Cov {
 				for j := range row {
@@ -244,7 +244,7 @@ func TestOrderOfDistances(t *testing.T) {
 			return p
 		}
 		p, q := moments(w.x), moments(w.y)
-		g = at(p.W2(q))
+		g = at(p.W2(t.Context(), q))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -283,11 +283,11 @@ func TestScoresProperties(t *testing.T) {
 				}
 				out = append(out, s.U, s.V, s.StandardError)
 			}
-			f, err := FisherDivergence(b, p, q, points)
+			f, err := FisherDivergence(t.Context(), b, p, q, points)
 			if err != nil {
 				t.Fatal(err)
 			}
-			j, _, err := ImplicitFisher{}.Estimate(b, q, points)
+			j, _, err := ImplicitFisher{}.Estimate(t.Context(), b, q, points)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -31,8 +32,12 @@ func SplitRHat(draws [][]float64) (float64, error) {
 //	z = Φ⁻¹((r − 3/8) / (S + 1/4)),  r the rank of a draw among all S of them, ties sharing their mean rank
 //
 // and that of the normal scores of |x − median|. It is near 1 if the halves of the chains agree in location and in
-// scale, for any law, heavy tails included; above 1.01 they do not. draws and errors are as for [SplitRHat].
-func RHat(draws [][]float64) (float64, error) {
+// scale, for any law, heavy tails included; above 1.01 they do not. draws and errors are as for [SplitRHat]. Time grows with
+// S·log S; ctx stops it between chains, if not within the sorting of all draws.
+func RHat(ctx context.Context, draws [][]float64) (float64, error) {
+	if ctx == nil {
+		return 0, fmt.Errorf("metric: R̂: %w", errNoContext)
+	}
 	chains, err := halves(draws)
 	if err != nil {
 		return 0, fmt.Errorf("metric: R̂: %w", err)
@@ -45,8 +50,15 @@ func RHat(draws [][]float64) (float64, error) {
 			folded[i][t] = math.Abs(v - middle)
 		}
 	}
-	location := rHat(normalScores(chains))
-	scale := rHat(normalScores(folded))
+	var each [2]float64
+	for i, c := range [][][]float64{chains, folded} {
+		scores, err := normalScores(ctx, c)
+		if err != nil {
+			return 0, fmt.Errorf("metric: R̂: %w", err)
+		}
+		each[i] = rHat(scores)
+	}
+	location, scale := each[0], each[1]
 	if math.IsNaN(scale) { // all as far from the median: two values, as many of each
 		return location, nil
 	}
@@ -65,12 +77,18 @@ func median(values []float64) float64 {
 }
 
 // normalScores replaces every value by the normal quantile of its rank among all.
-func normalScores(chains [][]float64) [][]float64 {
+func normalScores(ctx context.Context, chains [][]float64) ([][]float64, error) {
+	if ctx.Err() != nil { // before all are sorted
+		return nil, context.Cause(ctx)
+	}
 	sorted := slices.Concat(chains...)
 	slices.Sort(sorted)
 	size := float64(len(sorted))
 	scores := make([][]float64, len(chains))
 	for i, chain := range chains {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		scores[i] = make([]float64, len(chain))
 		for t, v := range chain {
 			first, _ := slices.BinarySearch(sorted, v)
@@ -84,5 +102,5 @@ func normalScores(chains [][]float64) [][]float64 {
 			scores[i][t] = math.Sqrt2 * math.Erfinv(2*(rank-0.375)/(size+0.25)-1)
 		}
 	}
-	return scores
+	return scores, nil
 }

@@ -26,23 +26,26 @@ type Sliced struct {
 // functions of the finite sets, steps of height one point each, and the integral is taken exactly: for n = m it is the
 // mean of the differences of the sorted values to the power p. The result has the units of the data. Sets that are a
 // shift c apart have the distance ‖c‖/√d for p = 2, up to the choice of directions, whose relative error falls as
-// 1/√Projections; [Sliced.Estimate] tells it.
+// 1/√Projections; [Sliced.Estimate] tells it. ctx stops it.
 //
 // It returns an error for a negative number of projections, for an order below 1, for an empty set, for sets of different
 // dimensions, and for values that are not finite. The units of the data do not matter.
-func (s Sliced) Distance(a, b any) (float64, error) {
-	distance, _, err := s.Estimate(a, b)
+func (s Sliced) Distance(ctx context.Context, a, b any) (float64, error) {
+	distance, _, err := s.Estimate(ctx, a, b)
 	return distance, err
 }
 
 // Estimate is [Sliced.Distance] with its standard error from the choice of directions, for these points: that of the mean
 // over directions divided by p·SWₚᵖ⁻¹. It is 0 for one projection, which does not tell.
-func (s Sliced) Estimate(a, b any) (distance, standardError float64, err error) {
+func (s Sliced) Estimate(ctx context.Context, a, b any) (distance, standardError float64, err error) {
 	x, y, e, order, err := s.prepare(a, b)
 	if err != nil {
 		return 0, 0, fmt.Errorf("metric: sliced Wasserstein: %w", err)
 	}
-	each := distances(x, y, s.directions(len(x[0])), order)
+	each, err := distances(ctx, x, y, s.directions(len(x[0])), order)
+	if err != nil {
+		return 0, 0, fmt.Errorf("metric: sliced Wasserstein: %w", err)
+	}
 	distance = alongAll(each, order)
 	if len(each) > 1 && distance > 0 {
 		// The mean of the powers, over that of the result: 1, with the standard error of a mean.
@@ -107,12 +110,12 @@ func direction(rng *rand.Rand, d int) []float64 {
 }
 
 // distances returns Wₚ on each direction.
-func distances(x, y, directions [][]float64, order float64) []float64 {
+func distances(ctx context.Context, x, y, directions [][]float64, order float64) ([]float64, error) {
 	each := make([]float64, len(directions))
-	_ = parallel(context.Background(), len(directions), func(i int) {
+	err := parallel(ctx, len(directions), func(i int) {
 		each[i] = onLine(project(x, directions[i]), project(y, directions[i]), order)
 	})
-	return each
+	return each, err
 }
 
 // alongAll is (mean over directions of Wₚᵖ)^{1/p}.

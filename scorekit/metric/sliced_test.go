@@ -30,10 +30,13 @@ func TestSlicedReference(t *testing.T) {
 				for i, v := range c.Directions {
 					testvalues.NearNumber(t, "cost", math.Pow(onLine(project(c.X, v), project(c.Y, v), f.Order), f.Order), f.Costs[i], 1e-9)
 				}
-				testvalues.NearNumber(t, "sliced distance", along(c.X, c.Y, c.Directions, f.Order), f.Sliced, 1e-9)
-				testvalues.NearNumber(t, "sliced distance, the other way round", along(c.Y, c.X, c.Directions, f.Order), f.Sliced, 1e-9)
+				testvalues.NearNumber(t, "sliced distance", along(t, c.X, c.Y, c.Directions, f.Order), f.Sliced, 1e-9)
+				testvalues.NearNumber(t, "sliced distance, the other way round", along(t, c.Y, c.X, c.Directions, f.Order), f.Sliced, 1e-9)
 				if f.Max > 0 {
-					best, _ := largest(c.X, c.Y, c.Directions, f.Order)
+					best, _, err := largest(t.Context(), c.X, c.Y, c.Directions, f.Order)
+					if err != nil {
+						t.Fatal(err)
+					}
 					testvalues.NearNumber(t, "max-sliced distance", best, f.Max, 1e-9)
 				}
 			}
@@ -42,8 +45,13 @@ func TestSlicedReference(t *testing.T) {
 }
 
 // along is the sliced distance on given directions.
-func along(x, y, directions [][]float64, order float64) float64 {
-	return alongAll(distances(x, y, directions, order), order)
+func along(t *testing.T, x, y, directions [][]float64, order float64) float64 {
+	t.Helper()
+	each, err := distances(t.Context(), x, y, directions, order)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return alongAll(each, order)
 }
 
 // normal returns n draws from N(0, I) in d dimensions.
@@ -60,7 +68,7 @@ func normal(seed uint64, n, d int) [][]float64 {
 
 func distance(t *testing.T, s Sliced, a, b [][]float64) float64 {
 	t.Helper()
-	got, err := s.Distance(tensors.FromValue(a), tensors.FromValue(b))
+	got, err := s.Distance(t.Context(), tensors.FromValue(a), tensors.FromValue(b))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +97,7 @@ func TestUnequalSizes(t *testing.T) {
 		testvalues.NearNumber(t, "squared distance", math.Pow(onLine(project(a, v), project(b, v), 2), 2), want, 1e-12)
 	}
 	one := [][]float64{{1, 0, 0}}
-	testvalues.NearNumber(t, "distance of two points", along(one, [][]float64{{4, 0, 0}}, [][]float64{{1, 0, 0}}, 2), 3, 1e-15)
+	testvalues.NearNumber(t, "distance of two points", along(t, one, [][]float64{{4, 0, 0}}, [][]float64{{1, 0, 0}}, 2), 3, 1e-15)
 }
 
 func TestSlicedIsADistance(t *testing.T) {
@@ -118,7 +126,7 @@ func TestSlicedIsADistance(t *testing.T) {
 	for i := 0; i < len(b); i += 2 {
 		wideB = append(wideB, slices.Concat(b[i], b[i+1]))
 	}
-	got, err := s.Distance(images(a), images(b))
+	got, err := s.Distance(t.Context(), images(a), images(b))
 	if err != nil || got != distance(t, s, wideA, wideB) {
 		t.Errorf("images: distance %v, error %v, want %v", got, err, distance(t, s, wideA, wideB))
 	}
@@ -156,7 +164,7 @@ func TestStandardErrorOfSliced(t *testing.T) {
 	for _, order := range []float64{1, 2, 3} {
 		var values, claimed []float64
 		for seed := range int64(sets) {
-			distance, se, err := Sliced{Projections: 40, Order: order, Seed: seed}.Estimate(a, b)
+			distance, se, err := Sliced{Projections: 40, Order: order, Seed: seed}.Estimate(t.Context(), a, b)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -212,7 +220,7 @@ func TestSlicedErrors(t *testing.T) {
 		{Sliced{}, nil, good, "metric: sliced Wasserstein: first set: points: the tensor is nil or was finalized"},
 		{Sliced{}, good, tensors.FromValue([]float64{1, 2}), "metric: sliced Wasserstein: second set: points of shape [2]: must be [examples, dims...]"},
 	} {
-		if _, err := test.s.Distance(test.a, test.b); err == nil || err.Error() != test.want {
+		if _, err := test.s.Distance(t.Context(), test.a, test.b); err == nil || err.Error() != test.want {
 			t.Errorf("error %v, want %s", err, test.want)
 		}
 	}

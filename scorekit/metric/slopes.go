@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -18,12 +19,15 @@ import (
 
 // scoreAndSlopes returns the score of at least two points and, for each coordinate, numbers whose sum over a row is its
 // divergence. One graph computes both, in blocks of points, each with probes of its own.
-func (f ImplicitFisher) scoreAndSlopes(backend backends.Backend, q scorekit.Model, points any, sigma []float64) (s, slopes [][]float64, err error) {
+func (f ImplicitFisher) scoreAndSlopes(ctx context.Context, backend backends.Backend, q scorekit.Model, points any, sigma []float64) (s, slopes [][]float64, err error) {
 	if f.Probes < 0 {
 		return nil, nil, fmt.Errorf("%d probes: must be positive, or 0 for the exact divergence", f.Probes)
 	}
 	if f.Kind != autodiff.Rademacher && f.Kind != autodiff.Gaussian && f.Kind != autodiff.Sphere {
 		return nil, nil, fmt.Errorf("probe kind %d: must be Rademacher, Gaussian or Sphere", int(f.Kind))
+	}
+	if ctx == nil {
+		return nil, nil, errNoContext
 	}
 	if err := given.Check("backend", backend); err != nil {
 		return nil, nil, err
@@ -70,6 +74,9 @@ func (f ImplicitFisher) scoreAndSlopes(backend backends.Backend, q scorekit.Mode
 	size := numbers.Evenly(n, min(max(1<<16/d, 64), 4096))
 	dims[0] = size
 	for first := 0; first < n; first += size {
+		if err := stopped(ctx, first, n); err != nil {
+			return nil, nil, err
+		}
 		args := []any{state, numbers.Tensor(block(rows, first, size), dtype, dims...)}
 		if levels != nil {
 			args = append(args, numbers.Tensor(block(levels, first, size), dtype, size))

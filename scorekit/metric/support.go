@@ -34,23 +34,23 @@ type LogDensity interface {
 // shows that it was enough: it returns an error if they do not, to a millionth, as for a mode far narrower than its
 // distance from the end, a judged score that jumps, or a score that is not that of p. It also returns an error for an
 // empty support, a density without a finite integral, scores without a finite mean square or not finite, and those of
-// [scorekit.Evaluate].
-func (s Support) ByParts(backend backends.Backend, p LogDensity, q scorekit.Model) (ByParts, error) {
-	out, err := s.byParts(backend, p, q)
+// [scorekit.Evaluate]. ctx stops it between the evaluations of the density and the scores.
+func (s Support) ByParts(ctx context.Context, backend backends.Backend, p LogDensity, q scorekit.Model) (ByParts, error) {
+	out, err := s.byParts(ctx, backend, p, q)
 	if err != nil {
 		return ByParts{}, fmt.Errorf("metric: integration by parts: %w", err)
 	}
 	return out, nil
 }
 
-func (s Support) byParts(backend backends.Backend, p LogDensity, q scorekit.Model) (ByParts, error) {
+func (s Support) byParts(ctx context.Context, backend backends.Backend, p LogDensity, q scorekit.Model) (ByParts, error) {
 	if err := s.check(); err != nil {
 		return ByParts{}, err
 	}
 	if err := given.Check("density", p); err != nil {
 		return ByParts{}, err
 	}
-	grid, err := s.nodes(backend, p)
+	grid, err := s.nodes(ctx, backend, p)
 	if err != nil {
 		return ByParts{}, err
 	}
@@ -58,11 +58,11 @@ func (s Support) byParts(backend backends.Backend, p LogDensity, q scorekit.Mode
 	for i, n := range grid {
 		points[i] = []float64{n.at}
 	}
-	a, err := scoreRows(context.Background(), backend, p, points, nil)
+	a, err := scoreRows(ctx, backend, p, points, nil)
 	if err != nil {
 		return ByParts{}, fmt.Errorf("first score: %w", err)
 	}
-	b, slopes, err := ImplicitFisher{}.scoreAndSlopes(backend, q, points, nil)
+	b, slopes, err := ImplicitFisher{}.scoreAndSlopes(ctx, backend, q, points, nil)
 	if err != nil {
 		return ByParts{}, fmt.Errorf("second score: %w", err)
 	}
@@ -110,9 +110,9 @@ type node struct {
 }
 
 // nodes returns the points of the quadrature at which there is any density.
-func (s Support) nodes(backend backends.Backend, p LogDensity) ([]node, error) {
+func (s Support) nodes(ctx context.Context, backend backends.Backend, p LogDensity) ([]node, error) {
 	all := s.spread(0)
-	if err := weigh(backend, p, all); err != nil {
+	if err := weigh(ctx, backend, p, all); err != nil {
 		return nil, err
 	}
 	if math.IsInf(s.Low, -1) && math.IsInf(s.High, 1) { // once more, from about the mean
@@ -121,7 +121,7 @@ func (s Support) nodes(backend backends.Backend, p LogDensity) ([]node, error) {
 			center += n.share * n.at
 		}
 		all = s.spread(center)
-		if err := weigh(backend, p, all); err != nil {
+		if err := weigh(ctx, backend, p, all); err != nil {
 			return nil, err
 		}
 	}
@@ -161,12 +161,12 @@ func (s Support) spread(center float64) (all []node) {
 }
 
 // weigh fills in the shares of the probability, and the density at the ends.
-func weigh(backend backends.Backend, p LogDensity, all []node) error {
+func weigh(ctx context.Context, backend backends.Backend, p LogDensity, all []node) error {
 	x := make([][]float64, len(all))
 	for i, n := range all {
 		x[i] = []float64{n.at}
 	}
-	t, err := scorekit.Evaluate(context.Background(), backend, asScore{p}, x)
+	t, err := scorekit.Evaluate(ctx, backend, asScore{p}, x)
 	if err != nil {
 		return err
 	}

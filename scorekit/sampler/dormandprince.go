@@ -117,7 +117,7 @@ func (d DormandPrince) Schedule() (scorekit.Schedule, error) {
 	}
 	s := constantRows(orDefault(d.MaxSteps, 1000), []string{"attempt"}, 0)
 	for k := range s.Rows {
-		s.Rows[k][0] = float64(k + 1)
+		s.Rows[k] = []float64{float64(k + 1)}
 	}
 	return s, nil
 }

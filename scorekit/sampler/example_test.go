@@ -63,11 +63,11 @@ func ExampleMALA() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	agree, err := metric.RHat(trace)
+	agree, err := metric.RHat(context.Background(), trace)
 	if err != nil {
 		log.Fatal(err)
 	}
-	size, err := metric.EffectiveSampleSize(trace)
+	size, err := metric.EffectiveSampleSize(context.Background(), trace)
 	if err != nil {
 		log.Fatal(err)
 	}

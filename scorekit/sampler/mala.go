@@ -79,7 +79,7 @@ func (m MALA) Schedule() (scorekit.Schedule, error) {
 	}
 	schedule := constantRows(steps, []string{"tuning"}, 0)
 	for t := range m.Adapt {
-		schedule.Rows[t][0] = math.Pow(float64(t+1), -0.6)
+		schedule.Rows[t] = []float64{math.Pow(float64(t+1), -0.6)}
 	}
 	return schedule, nil
 }

@@ -28,7 +28,7 @@ func TestChainsAreWorthWhatTheyShould(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		size, err := metric.EffectiveSampleSize(trace)
+		size, err := metric.EffectiveSampleSize(t.Context(), trace)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +37,7 @@ func TestChainsAreWorthWhatTheyShould(t *testing.T) {
 		if math.Abs(size/want-1) > 4*0.05 {
 			t.Errorf("worth %v independent draws, want %v", size, want)
 		}
-		if agree, err := metric.RHat(trace); err != nil || agree > 1.01 {
+		if agree, err := metric.RHat(t.Context(), trace); err != nil || agree > 1.01 {
 			t.Errorf("R̂ %v, error %v", agree, err)
 		}
 	})

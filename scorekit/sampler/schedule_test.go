@@ -12,6 +12,7 @@ import (
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/density"
 	"github.com/scorekit/lab/scorekit/sampler"
+	"github.com/scorekit/lab/scorekit/sde"
 )
 
 func schedule(t *testing.T, s scorekit.Sampler) scorekit.Schedule {
@@ -21,6 +22,28 @@ func schedule(t *testing.T, s scorekit.Sampler) scorekit.Schedule {
 		t.Fatal(err)
 	}
 	return got
+}
+
+// A schedule of one row, however many steps it is for, holds that row once; the steps that differ have rows of their own.
+func TestRowsAreShared(t *testing.T) {
+	for name, s := range map[string]scorekit.Sampler{
+		"Langevin": sampler.Langevin{StepSize: 0.1, Steps: 9}, "gradient ascent": sampler.GradientAscent{StepSize: 0.1, Steps: 9},
+		"underdamped": sampler.Underdamped{StepSize: 0.1, Steps: 9}, "Stein variational": sampler.SVGD{StepSize: 0.1, Bandwidth: 1, Steps: 9},
+	} {
+		if rows := schedule(t, s).Rows; len(rows) != 9 || &rows[0][0] != &rows[8][0] {
+			t.Errorf("%s: %d rows, not one in common: %v", name, len(rows), rows)
+		}
+	}
+	for want, s := range map[string]scorekit.Sampler{
+		"[[0] [1] [0] [1] [0]]": sampler.ParallelTempering{Energy: bowl, Betas: []float64{1, 0.5, 0.2}, StepSize: 0.1, Steps: 5},
+		"[[0] [0] [0]]":         sampler.ParallelTempering{Energy: bowl, Betas: []float64{1, 0.5}, StepSize: 0.1, Steps: 3},
+		fmt.Sprintf("[[1] [%v] [0] [0]]", math.Pow(2, -0.6)): sampler.MALA{Energy: bowl, StepSize: 0.1, Steps: 4, Adapt: 2},
+		"[[1] [2] [3]]": sampler.DormandPrince{SDE: sde.VP{}, MaxSteps: 3},
+	} {
+		if got := fmt.Sprint(schedule(t, s).Rows); got != want {
+			t.Errorf("%T: rows %s, want %s", s, got, want)
+		}
+	}
 }
 
 // Levels, steps αᵢ = ε σᵢ²/σ_L² and their ratio are the listed ones; the ends of the ladder are exactly as given.

@@ -15,13 +15,9 @@ import (
 // Node is a GoMLX graph node.
 type Node = graph.Node
 
-// constantRows is a schedule of the same row for every step.
+// constantRows is a schedule of the same row for every step, which all of them share: a step that differs is given a row of its own.
 func constantRows(steps int, columns []string, row ...float64) scorekit.Schedule {
-	s := scorekit.Schedule{Columns: columns, Rows: make([][]float64, steps)}
-	for i := range s.Rows {
-		s.Rows[i] = slices.Clone(row)
-	}
-	return s
+	return scorekit.Schedule{Columns: columns, Rows: slices.Repeat([][]float64{row}, steps)}
 }
 
 // move is x + drift·s + noise·z.

@@ -76,9 +76,10 @@ func (p ParallelTempering) Schedule() (scorekit.Schedule, error) {
 		return scorekit.Schedule{}, err
 	}
 	schedule := constantRows(steps, []string{"pairs"}, 0)
-	for i := range schedule.Rows {
-		if len(p.Betas) > 2 { // two rungs make one pair
-			schedule.Rows[i][0] = float64(i % 2)
+	if len(p.Betas) > 2 { // two rungs make one pair
+		odd := []float64{1}
+		for i := 1; i < steps; i += 2 {
+			schedule.Rows[i] = odd
 		}
 	}
 	return schedule, nil
