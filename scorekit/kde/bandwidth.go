@@ -243,20 +243,20 @@ func (s sample) scaled(factor float64) (smoothing, error) {
 	if s.n < 2 {
 		return smoothing{}, fmt.Errorf("one point: must be at least 2 to have a covariance")
 	}
-	mean, cov := s.mean(), mat.NewSymDense(s.d, nil)
+	mean, deviations := s.mean(), mat.NewDense(s.n, s.d, nil)
 	for i, w := range s.weights {
-		row := s.points[i*s.d : (i+1)*s.d]
-		for j := range s.d {
-			for k := j; k < s.d; k++ {
-				cov.SetSym(j, k, cov.At(j, k)+w*s.unbiased()*(row[j]-mean[j])*(row[k]-mean[k]))
-			}
+		root := math.Sqrt(w * s.unbiased())
+		for j, v := range s.points[i*s.d : (i+1)*s.d] {
+			deviations.Set(i, j, root*(v-mean[j]))
 		}
 	}
+	var cov mat.SymDense
+	cov.SymOuterK(1, deviations.T())
 	if s.d == 1 {
 		return smoothing{h: []float64{factor * math.Sqrt(cov.At(0, 0))}}, nil
 	}
 	var eigen mat.EigenSym
-	if !eigen.Factorize(cov, true) {
+	if !eigen.Factorize(&cov, true) {
 		return smoothing{}, fmt.Errorf("the eigenvalues of the sample covariance could not be computed")
 	}
 	variances := eigen.Values(nil) // ascending
