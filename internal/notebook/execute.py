@@ -24,12 +24,10 @@ def main():
         print(json.dumps({"event": event, **values}), file=events, flush=True)
 
     def stop(*_):
-        for name in ("SIGTERM", "SIGINT"):
-            signal.signal(getattr(signal, name), signal.SIG_IGN)
+        on_signal(signal.SIG_IGN)
         sys.exit(143)
 
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGINT, stop)
+    on_signal(stop)
 
     import nbformat
 
@@ -51,6 +49,24 @@ def main():
     if job["html"]:
         write(".html", page(book, output.parent, job["title"], job["folder"]))
     tell("written")
+
+
+def on_signal(handler):
+    for name in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(name, handler)
+
+
+def start(client):
+    """Starts the kernel. A signal waits until it is known which process that is: nobody could end it otherwise."""
+    came, handler = [], signal.getsignal(signal.SIGTERM)
+    on_signal(lambda *_: came.append(True))
+    try:
+        client.create_kernel_manager()
+        client.start_new_kernel()
+    finally:
+        on_signal(handler)
+    if came:
+        handler()
 
 
 def execute(book, job, tell):
@@ -75,6 +91,7 @@ def execute(book, job, tell):
     # Jupyter stores an empty name where the kernel gives none, and pages would be coloured as Python.
     book.metadata["language_info"]["pygments_lexer"] = "go"
     try:
+        start(client)
         with client.setup_kernel():
             tell("kernel", cells=len(cells))
             for count, k in enumerate(cells, start=1):
