@@ -74,8 +74,8 @@ type results struct {
 	values []float64
 }
 
-// at evaluates the estimate block by block: first the points that may be near some centre, in the order that makes blocks
-// compact, then those that were not.
+// at evaluates the estimate block by block: first the fast way, which for points that may be near some centre asks for the order
+// that makes blocks compact, then the points that it leaves.
 func (q Estimate) at(ctx context.Context, backend backends.Backend, points any, pull bool, progress []func(scorekit.Report)) (r results, err error) {
 	if q.Dim() == 0 {
 		return r, errZero
@@ -107,21 +107,17 @@ func (q Estimate) at(ctx context.Context, backend backends.Backend, points any, 
 	tell := scorekit.Reporter("kernel density", "points", n, progress...)
 	done, worth := 0, 0 // points that are done, and with their share those that are under way
 	defer func() { tell(worth, true) }()
-	through := func(by *route, todo []int) (far []int, err error) {
+	through := func(by way, todo []int) (left []int, err error) {
 		for part := range slices.Chunk(todo, work.size) {
 			block := make([][]float64, len(part))
 			for k, i := range part {
 				block[k] = rows[i]
 			}
-			centres, least := work.centres, math.Inf(-1)
-			if by == work.near {
-				centres, least = work.around(block)
-			}
-			values, totals, err := work.run(by, centres, block, func(i int) error {
+			values, did, err := by(block, func(i, of int) error {
 				if ctx.Err() != nil {
 					return fmt.Errorf("stopped after %d of %d points: %w", done, n, context.Cause(ctx))
 				}
-				worth = max(worth, done+len(part)*i/len(centres))
+				worth = max(worth, done+len(part)*i/of)
 				tell(worth, false)
 				return nil
 			})
@@ -129,8 +125,8 @@ func (q Estimate) at(ctx context.Context, backend backends.Backend, points any, 
 				return nil, err
 			}
 			for k, i := range part {
-				if by == work.near && !(totals[k] >= least) {
-					far = append(far, i)
+				if !did[k] {
+					left = append(left, i)
 					continue
 				}
 				copy(r.values[i*each:(i+1)*each], values[k*each:])
@@ -138,21 +134,40 @@ func (q Estimate) at(ctx context.Context, backend backends.Backend, points any, 
 			}
 			worth = max(worth, done)
 		}
-		return far, nil
+		return left, nil
 	}
 	todo := make([]int, n)
 	for i := range todo {
 		todo[i] = i
 	}
-	if work.near != nil {
+	switch {
+	case work.near != nil:
 		inBlocks(rows, todo, work.size)
-		if todo, err = through(work.near, todo); err != nil {
-			return r, err
+		todo, err = through(work.byNear, todo)
+	case work.few != nil:
+		// Where it leaves most points of the first block it is not tried at the others.
+		first, rest := todo[:min(n, work.size)], todo[min(n, work.size):]
+		if todo, err = through(work.few.run, first); err == nil && 2*len(todo) <= len(first) {
+			first = todo
+			rest, err = through(work.few.run, rest)
+			todo = append(first, rest...)
+		} else {
+			todo = append(todo, rest...)
+		}
+		if err == nil && len(todo) <= work.size/pointShare { // not worth a block
+			todo, err = through(work.few.onHost, todo)
 		}
 	}
-	_, err = through(work.sums, todo)
+	if err != nil {
+		return r, err
+	}
+	_, err = through(work.bySums, todo)
 	return r, err
 }
+
+// way is one way to evaluate an estimate at the points of a block, which says of which it did. It tells before each part of the work
+// how many of how many are done, and stops at an error.
+type way func(points [][]float64, before func(done, of int) error) (values []float64, did []bool, err error)
 
 // blocks evaluates an estimate at a block of points at a time, in one graph that adds up a block of centres and another
 // that makes the sums into what is wanted.
@@ -161,7 +176,8 @@ type blocks struct {
 	q       Estimate
 	centres []block
 	sums    *route
-	near    *route // the fast one for points that are near some centre; nil where there is none
+	near    *route // the fast one for points that are near some centre
+	few     *few   // the fast one for points at which few centres count: of these two there is one at most
 }
 
 // block is a block of centres, [n, d], with the logarithms of their weights, [1, n], or in place of these their logs and means,
@@ -185,24 +201,28 @@ func (q Estimate) newBlocks(kind kind) (*blocks, error) {
 		return nil, err
 	}
 	b := &blocks{kind: kind, q: q}
-	if err := b.place(); err != nil {
+	var err error
+	if b.few, err = q.newFew(kind); err != nil {
 		return nil, err
 	}
-	var err error
-	if b.sums, err = b.newSums(); err == nil && q.canBeNear(b.dtype) {
+	near := b.few == nil && q.canBeNear(b.dtype)
+	if err = b.place(near); err != nil {
+		return nil, err
+	}
+	if b.sums, err = b.newSums(); err == nil && near {
 		b.near, err = b.newNear()
 	}
 	return b, err
 }
 
-// place makes the blocks of centres.
-func (b *blocks) place() error {
+// place makes the blocks of centres, compact ones for the route near.
+func (b *blocks) place(near bool) error {
 	q, d := b.q, b.q.Dim()
 	placed, logs, middle := q.place(b.dtype), q.logWeights(), q.centre
 	if q.isCentred(b.dtype) {
 		middle = make([]float64, d)
 	}
-	most, near := blockCentres, q.canBeNear(b.dtype)
+	most := blockCentres
 	order := make([]int, q.Len())
 	for i := range order {
 		order[i] = i
@@ -325,11 +345,33 @@ func (b *blocks) Finalize() {
 			r.last.Finalize()
 		}
 	}
+	if b.few != nil {
+		b.few.greatest.Finalize()
+	}
+}
+
+// bySums is the way that does at all points.
+func (b *blocks) bySums(points [][]float64, before func(done, of int) error) (values []float64, did []bool, err error) {
+	values, _, err = b.run(b.sums, b.centres, points, before)
+	return values, slices.Repeat([]bool{true}, len(points)), err
+}
+
+// byNear is the way that does at points near some centre.
+func (b *blocks) byNear(points [][]float64, before func(done, of int) error) (values []float64, did []bool, err error) {
+	centres, least := b.around(points)
+	values, totals, err := b.run(b.near, centres, points, before)
+	if err != nil {
+		return nil, nil, err
+	}
+	for k := range points {
+		did = append(did, totals[k] >= least)
+	}
+	return values, did, nil
 }
 
 // run returns the results of one route for at most size rows, from the given centres, and what else the route returns.
-// Before each block of centres it calls before with how many blocks are done, and stops at its error.
-func (b *blocks) run(r *route, centres []block, rows [][]float64, before func(done int) error) (values, more []float64, err error) {
+// Before each block of centres it calls before with how many of how many blocks are done, and stops at its error.
+func (b *blocks) run(r *route, centres []block, rows [][]float64, before func(done, of int) error) (values, more []float64, err error) {
 	flat := slices.Concat(rows...)
 	for range b.size - len(rows) {
 		flat = append(flat, rows[0]...)
@@ -345,7 +387,7 @@ func (b *blocks) run(r *route, centres []block, rows [][]float64, before func(do
 	}
 	defer func() { free(append(state, x)) }()
 	for i, c := range centres {
-		if err := before(i); err != nil {
+		if err := before(i, len(centres)); err != nil {
 			return nil, nil, err
 		}
 		in := []any{x, c.centres, r.with(c)}

@@ -155,6 +155,20 @@ func (s smoothing) along(x, centre, away []float64) {
 	}
 }
 
+// back sets out to a vector along the axes, in coordinates.
+func (s smoothing) back(v, out []float64) {
+	if s.axes == nil {
+		copy(out, v)
+		return
+	}
+	for j := range out {
+		out[j] = 0
+		for k, c := range v {
+			out[j] += s.axes[j*len(v)+k] * c
+		}
+	}
+}
+
 func (q Estimate) sample() sample {
 	return sample{q.points, q.weights, len(q.weights), len(q.points) / len(q.weights), q.equal, q.kernel}
 }

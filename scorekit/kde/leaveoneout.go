@@ -96,18 +96,30 @@ func (s sample) likelihood(ctx context.Context, h float64) (likelihood, slope fl
 
 // eachRow calls a function for every point, from several goroutines, each of which makes one of its own.
 func (s sample) eachRow(ctx context.Context, make func() func(i int, row []float64)) error {
-	workers := min(runtime.GOMAXPROCS(0), s.n)
+	inParallel(s.n, func() func(i int) {
+		f := make()
+		return func(i int) {
+			if ctx.Err() == nil {
+				f(i, s.points[i*s.d:(i+1)*s.d])
+			}
+		}
+	})
+	return context.Cause(ctx)
+}
+
+// inParallel calls a function for 0 … n−1, from several goroutines, each of which makes one of its own.
+func inParallel(n int, make func() func(i int)) {
+	workers := min(runtime.GOMAXPROCS(0), n)
 	var group sync.WaitGroup
 	for worker := range workers {
 		group.Go(func() {
 			f := make()
-			for i := worker; i < s.n && ctx.Err() == nil; i += workers {
-				f(i, s.points[i*s.d:(i+1)*s.d])
+			for i := worker * n / workers; i < (worker+1)*n/workers; i++ {
+				f(i)
 			}
 		})
 	}
 	group.Wait()
-	return context.Cause(ctx)
 }
 
 // trial is one bandwidth, by its logarithm, with its likelihood and derivative.
