@@ -187,6 +187,18 @@ var ops = []op{
 	both("Convolve 2×2", func(p, w *Node) *Node {
 		return Convolve(shaped(p, 3, 2, 1), kernel(w, 2, 2, 1, 2)).PadSame().Strides(1).Done()
 	}),
+	both("Convolve 2, fewer channels, unequal padding", func(p, w *Node) *Node {
+		return Convolve(shaped(p, 3, 2), kernel(w, 2, 2, 1)).PaddingPerDim([][2]int{{0, 2}}).Strides(1).Done()
+	}),
+	both("Convolve 2, fewer channels, no padding", func(p, w *Node) *Node {
+		return Convolve(shaped(p, 3, 2), kernel(w, 2, 2, 1)).NoPadding().Strides(1).Done()
+	}),
+	both("Convolve 2×2, longer than the image", func(p, w *Node) *Node {
+		return Convolve(shaped(p, 3, 2, 1), kernel(w, 2, 2, 1, 2)).PaddingPerDim([][2]int{{1, 1}, {1, 0}}).Strides(1).Done()
+	}),
+	both("Convolve 1, stride 2, longer than the image", func(p, w *Node) *Node {
+		return Convolve(shaped(p, 6, 1), kernel(w, 1, 1, 2)).PaddingPerDim([][2]int{{4, 2}}).Strides(2).Done()
+	}),
 	both("ConvGeneral, dilated input", func(p, w *Node) *Node {
 		axes := ConvolveAxesConfig{
 			InputChannels: 2, InputSpatial: []int{1},

@@ -1,8 +1,12 @@
 package autodiff
 
 import (
+	"strings"
+
 	"github.com/gomlx/gomlx/backends"
 	"github.com/gomlx/gomlx/pkg/core/graph"
+
+	"github.com/scorekit/lab/internal/purego"
 )
 
 // convolution holds the settings of a convolution, one number for each spatial axis.
@@ -80,17 +84,69 @@ func (c convolution) inputGradient(x, kernel, v *Node) *Node {
 
 // kernelGradient correlates x with v: batch and channels exchange their parts.
 func (c convolution) kernelGradient(x, kernel, v *Node) *Node {
+	image, window := x, v
 	axes := graph.ConvolveAxesConfig{
 		InputBatch: c.axes.InputChannels, InputChannels: c.axes.InputBatch, InputSpatial: c.axes.InputSpatial,
 		KernelInputChannels: c.axes.OutputBatch, KernelOutputChannels: c.axes.OutputChannels, KernelSpatial: c.axes.OutputSpatial,
 		OutputBatch: c.axes.KernelInputChannels, OutputChannels: c.axes.KernelOutputChannels, OutputSpatial: c.axes.KernelSpatial,
 	}
 	paddings := make([][2]int, len(c.strides))
+	swap := c.windowBelongsOnX(x, v)
 	for i := range paddings {
 		in, k, out := c.spread(x, kernel, v, i)
 		paddings[i] = [2]int{c.low[i], out + k - 1 - in - c.low[i]}
+		if swap {
+			paddings[i] = [2]int{k - 1 - paddings[i][0], k - 1 - paddings[i][1]}
+		}
 	}
-	return graph.ConvGeneral(x, v, axes, c.kernelDilation, paddings, c.inputDilation, c.strides, 1, 1)
+	if swap {
+		image, window = v, x
+		axes.InputBatch, axes.InputChannels, axes.InputSpatial, axes.KernelInputChannels, axes.KernelOutputChannels, axes.KernelSpatial =
+			axes.KernelOutputChannels, axes.KernelInputChannels, axes.KernelSpatial, axes.InputChannels, axes.InputBatch, axes.InputSpatial
+		axes.OutputBatch, axes.OutputChannels = axes.OutputChannels, axes.OutputBatch
+	}
+	image, paddings = c.aheadOfTheWindow(image, window, axes, paddings)
+	slope := graph.ConvGeneral(image, window, axes, c.kernelDilation, paddings, c.inputDilation, c.strides, 1, 1)
+	if swap {
+		return turned(slope, c.axes.KernelSpatial)
+	}
+	return slope
+}
+
+// windowBelongsOnX tells whether x had better be the window that moves over v than the other way round, which gives the same
+// numbers in reverse order. XLA on a CPU writes out the whole window around every place of the image, for each of its
+// channels: those should be the fewer. GPUs have a kernel of their own for the usual order.
+func (c convolution) windowBelongsOnX(x, v *Node) bool {
+	for i := range c.strides {
+		if c.strides[i] != 1 || c.inputDilation[i] != 1 || c.kernelDilation[i] != 1 {
+			return false
+		}
+	}
+	return xlaOnCPU(x) && x.Shape().Dimensions[c.axes.InputChannels] > v.Shape().Dimensions[c.axes.OutputChannels]
+}
+
+// aheadOfTheWindow puts the zeros around an image into it if it is shorter than the window without them: XLA on a CPU then takes
+// thirty times as long with loops of its own in place of products.
+func (c convolution) aheadOfTheWindow(image, window *Node, axes graph.ConvolveAxesConfig, paddings [][2]int) (*Node, [][2]int) {
+	zeros, short := make([]graph.PadAxis, image.Rank()), false
+	for i := range paddings {
+		if c.inputDilation[i] != 1 || min(paddings[i][0], paddings[i][1]) < 0 { // what is cut off is none of this
+			return image, paddings
+		}
+		in, out := axes.InputSpatial[i], axes.KernelSpatial[i]
+		short = short || image.Shape().Dimensions[in] < (window.Shape().Dimensions[out]-1)*c.strides[i]+1
+		zeros[in] = graph.PadAxis{Start: paddings[i][0], End: paddings[i][1]}
+	}
+	if !short || !xlaOnCPU(image) {
+		return image, paddings
+	}
+	return graph.Pad(image, graph.ScalarZero(image.Graph(), image.DType()), zeros...), make([][2]int, len(paddings))
+}
+
+// xlaOnCPU tells whether the graph is compiled by XLA for a CPU.
+func xlaOnCPU(node *Node) bool {
+	b := node.Graph().Backend()
+	return !purego.Is(b) && strings.Contains(strings.ToUpper(b.DeviceDescription(0)), "CPU")
 }
 
 // spread returns the lengths along spatial axis i of the dilated input, the dilated kernel and the output spread out

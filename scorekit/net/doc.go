@@ -37,5 +37,5 @@
 // Files: linear.go, quadratic.go, mixtureenergy.go, mlp.go, energymlp.go, convenergy.go, residual.go (one noise level);
 // noisemlp.go, noiseenergymlp.go, preconditioned.go (many); unet.go, residualconv.go (images at many); fourier.go (features of
 // the point), level.go (of the noise level), class.go (of level and class); layer.go, image.go, imageblock.go, groupnorm.go,
-// resample.go, attention.go (what they are made of).
+// resample.go, attention.go (what they are made of); doubled.go (a convolution on the way up, for networks of your own).
 package net
