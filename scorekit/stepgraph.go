@@ -94,7 +94,7 @@ func (s *stepper) build(vars *mlctx.Context, in []*Node) *Node {
 	return graph.Stack(stats, 0)
 }
 
-// average updates the moving average of every weight.
+// updateAverage updates the moving average of every weight.
 func (s *stepper) updateAverage(vars *mlctx.Context, g *graph.Graph, ok, decay *Node) {
 	zero := vars.WithInitializer(func(g *graph.Graph, shape shapes.Shape) *Node { return graph.Zeros(g, shape) })
 	for _, v := range trainable(vars, g) {

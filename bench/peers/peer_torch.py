@@ -102,7 +102,7 @@ def conv_net(p, x, sigma):  # x [n, 1, 28, 28]
     level = lambda w: F.linear(e, w)[:, :, None, None]
     h = F.silu(F.conv2d(x, p[2], p[3], padding=1) + level(p[14]))
     skip = F.silu(F.conv2d(h, p[4], p[5], padding=1))
-    # Steps of 2 over 28 pixels need one column of zeros, at the end, as XLA puts it.
+    # Steps of 2 over 28 pixels need one row and one column of zeros: at the end, as JAX puts them.
     h = F.silu(F.conv2d(F.pad(skip, (0, 1, 0, 1)), p[6], p[7], stride=2) + level(p[15]))
     h = F.silu(F.conv2d(h, p[8], p[9], padding=1))
     h = torch.cat([F.interpolate(h, scale_factor=2, mode="nearest"), skip], 1)
