@@ -2,12 +2,16 @@ package benchmark
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/scorekit/lab/plots"
 )
 
 // perRow is how many tasks fit side by side.
 const perRow = 7
+
+// visible is the least share that a bar shows: a program that has less at every task is in the tables alone, and leaves its colour to others.
+const visible = 0.05
 
 // Figure draws the speed of every program relative to the fastest one other than this, task by task.
 func (r *Report) Figure() (*plots.Figure, error) {
@@ -38,7 +42,7 @@ func (r *Report) Figure() (*plots.Figure, error) {
 		to := min(from+perRow, len(groups))
 		chart := plots.Bars{Groups: groups[from:to], Label: "speed relative to the best other", Reference: plots.Reference{Name: "the best other", Value: 1}}
 		for _, name := range names {
-			if name != PureGo {
+			if name != PureGo && slices.Max(shares[name]) >= visible {
 				chart.Sets = append(chart.Sets, plots.BarSet{Name: name, Values: shares[name][from:to]})
 			}
 		}
