@@ -11,6 +11,7 @@ import (
 
 	"github.com/gomlx/gomlx/pkg/core/tensors"
 
+	"github.com/scorekit/lab/internal/given"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/random"
 )
@@ -102,8 +103,8 @@ func (p Pipeline) fit(rows iter.Seq2[[]float64, error]) (Pipeline, error) {
 // FitSet is [Pipeline.Fit] to the rows of a set, whose columns and image sides the pipeline takes over. Discrete data is
 // only dequantised if Dequantize says so: Dequantizer{Levels: set.Levels}. ctx stops it between rows.
 func (p Pipeline) FitSet(ctx context.Context, s Set) (Pipeline, error) {
-	if ctx == nil {
-		return Pipeline{}, fmt.Errorf("data: %s: ctx nil: must be given", s.title())
+	if err := given.Check("ctx", ctx); err != nil {
+		return Pipeline{}, fmt.Errorf("data: %s: %w", s.title(), err)
 	}
 	if err := s.Validate(); err != nil {
 		return Pipeline{}, err

@@ -63,6 +63,18 @@ func (e examples) place(vars *mlctx.Context, dtype dtypes.DType) error {
 	return placeAs(vars, pointsName, points)
 }
 
+// onDevice returns what is held on the device under a name. It is placed there by the first of the steps of a run.
+func onDevice(vars *mlctx.Context, name string, place func() error) *mlctx.Variable {
+	vars = vars.In(examplesScope)
+	if v := vars.GetVariable(name); v != nil {
+		return v
+	}
+	if err := place(); err != nil {
+		panic(err)
+	}
+	return vars.GetVariable(name)
+}
+
 func placeAs(vars *mlctx.Context, name string, value *tensors.Tensor) error {
 	vars = vars.In(examplesScope)
 	if v := vars.GetVariable(name); v != nil {
@@ -79,13 +91,7 @@ func (e examples) Batch(vars *mlctx.Context, rng *random.Source, n int) *Node {
 
 // draw returns n examples and their rows, [n, 1].
 func (e examples) draw(vars *mlctx.Context, rng *random.Source, n int) (x, rows *Node) {
-	stored := vars.In(examplesScope).GetVariable(pointsName)
-	if stored == nil { // the first of the steps of a run
-		if err := e.place(vars, rng.DType()); err != nil {
-			panic(err)
-		}
-		stored = vars.In(examplesScope).GetVariable(pointsName)
-	}
+	stored := onDevice(vars, pointsName, func() error { return e.place(vars, rng.DType()) })
 	all := stored.ValueGraph(rng.Graph())
 	rows = rng.Int(all.Shape().Dimensions[0], n, 1)
 	return graph.StopGradient(graph.Gather(all, rows)), rows

@@ -71,13 +71,7 @@ func (l labelledExamples) placeClasses(vars *mlctx.Context) error {
 
 func (l labelledExamples) LabelledBatch(vars *mlctx.Context, rng *random.Source, n int) (x, classes *Node) {
 	x, rows := l.draw(vars, rng, n)
-	stored := vars.In(examplesScope).GetVariable(classesName)
-	if stored == nil {
-		if err := l.placeClasses(vars); err != nil {
-			panic(err)
-		}
-		stored = vars.In(examplesScope).GetVariable(classesName)
-	}
+	stored := onDevice(vars, classesName, func() error { return l.placeClasses(vars) })
 	return x, graph.Gather(stored.ValueGraph(rng.Graph()), rows)
 }
 

@@ -72,8 +72,6 @@ func graphOf(data Data) (string, bool) {
 	return fingerprint.Of("github.com/scorekit/lab/data", data)
 }
 
-func (s *stepper) keepAs(r recipe) { s.recipe, s.keep = r, true }
-
 // remember notes what the variables begin with that have a value before the first run, other than data.
 func (s *stepper) remember() {
 	if !s.keep || s.initial != nil {

@@ -171,10 +171,11 @@ func (t *training) prepare() error {
 	t.vars.In(stateScope).VariableWithValue(randomName, seed).SetTrainable(false)
 	t.vars.In(guardScope).VariableWithValue("ok", true).SetTrainable(false)
 	t.stepper, err = newStepper(t.backend, t.vars, steps, t.devices)
-	if err == nil && keep {
-		t.stepper.keepAs(recipe)
+	if err != nil {
+		return err
 	}
-	return err
+	t.stepper.recipe, t.stepper.keep = recipe, keep
+	return nil
 }
 
 // end returns the last step of the block that starts after step: blocks end at multiples of the unrolling, at

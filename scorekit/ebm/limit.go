@@ -1,6 +1,7 @@
 package ebm
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -15,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/integrate/quad"
 
+	"github.com/scorekit/lab/internal/given"
 	"github.com/scorekit/lab/internal/numbers"
 	"github.com/scorekit/lab/scorekit"
 	"github.com/scorekit/lab/scorekit/objective"
@@ -78,11 +80,8 @@ func Limit(ctx context.Context, backend backends.Backend, model scorekit.Model, 
 }
 
 func limit(ctx context.Context, backend backends.Backend, model scorekit.Model, points any, steps []float64) (*LimitTable, error) {
-	if ctx == nil {
-		return nil, fmt.Errorf("ctx nil: must be given")
-	}
-	if backend == nil {
-		return nil, fmt.Errorf("backend nil: must be given")
+	if err := cmp.Or(given.Check("ctx", ctx), given.Check("backend", backend)); err != nil {
+		return nil, err
 	}
 	if len(steps) == 0 {
 		return nil, fmt.Errorf("no steps: must be at least one")

@@ -1,12 +1,14 @@
 package ebm
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 
 	"github.com/gomlx/gomlx/backends"
 
+	"github.com/scorekit/lab/internal/given"
 	"github.com/scorekit/lab/scorekit"
 )
 
@@ -24,11 +26,8 @@ import (
 func LogDensity(ctx context.Context, backend backends.Backend, model scorekit.Model, points any, logZ float64, sigma ...float64) ([]float64, error) {
 	var logs []float64
 	err := guard("LogDensity", func() error {
-		if ctx == nil {
-			return fmt.Errorf("ctx nil: must be given")
-		}
-		if backend == nil {
-			return fmt.Errorf("backend nil: must be given")
+		if err := cmp.Or(given.Check("ctx", ctx), given.Check("backend", backend)); err != nil {
+			return err
 		}
 		if math.IsNaN(logZ) || math.IsInf(logZ, 0) {
 			return fmt.Errorf("log Z %v: must be finite", logZ)
